@@ -14,25 +14,13 @@ from reducekit.frontends.smt2.language.spelling import shortest
 _STRONGER: Mapping[bytes, bytes] = {
     b"<=": b"<",
     b">=": b">",
-    b"distinct": b"=",
-    b"bvule": b"=",
-    b"bvuge": b"=",
-    b"bvsle": b"=",
-    b"bvsge": b"=",
-    b"bvult": b"=",
-    b"bvugt": b"=",
-    b"bvslt": b"=",
-    b"bvsgt": b"=",
     b"fp.leq": b"fp.lt",
     b"fp.geq": b"fp.gt",
-    b"fp.eq": b"=",
     b"str.<=": b"str.<",
-    b"str.prefixof": b"=",
-    b"str.suffixof": b"=",
-    b"str.contains": b"=",
     b"str.replace_all": b"str.replace",
-    b"xor": b"=",
-    b"=>": b"=",
+    **dict.fromkeys(b"distinct xor => fp.eq bvule bvuge bvsle bvsge".split(), b"="),
+    **dict.fromkeys(b"bvult bvugt bvslt bvsgt".split(), b"="),
+    **dict.fromkeys(b"str.prefixof str.suffixof str.contains".split(), b"="),
 }
 """Shorter operators of the same sorts, which mostly imply the original."""
 _UNARY: Mapping[bytes, bytes] = {

@@ -253,7 +253,12 @@ def members(view: ScriptView) -> PartItems | None:
         container = parent[element]
         sizes[container] = sizes.get(container, 0) + 1
         least[container] = 1
-        if _is_base(terms, element, script.definitions[index].binder):
+        within = {script.refs[each] for each in range(element, document.stop[element])} - {-1}
+        if not any(
+            script.definitions[each].kind == "sort"
+            and script.definitions[each].binder == script.definitions[index].binder
+            for each in within
+        ):
             bases.setdefault(container, set()).add(element)
         own = selectors.get(element, [])
         uses = _Uses(terms, index)
@@ -269,9 +274,18 @@ def members(view: ScriptView) -> PartItems | None:
                 if selector not in used and not any(each >= 0 and each in used for each in bound):
                     place = parent[script.definitions[selector].node]
                     found.append(Part(element, (place, *along)))
-    for element, heads, body in _datatypes_without_uses(terms):
-        sizes[heads], least[heads] = len(list(document.children(heads))), 1
-        found.append(Part(heads, (element, body)))
+    # Datatypes declared together with others, and used only by themselves: their own constructors,
+    # selectors and cases use them, and go along.
+    for index, definition in enumerate(script.definitions):
+        body = body_of(terms, definition) if definition.kind == "sort" else -1
+        element = parent[definition.node]
+        if body < 0 or element == definition.binder:
+            continue
+        names = [index, *map(terms.bound_at, range(body, document.stop[body]))]
+        if are_used_within(terms, names, body):
+            heads = parent[element]
+            sizes[heads], least[heads] = len(list(document.children(heads))), 1
+            found.append(Part(heads, (element, body)))
     if not found:
         return None
 
@@ -290,40 +304,12 @@ def members(view: ScriptView) -> PartItems | None:
     return PartItems("drop members", found, sizes, rest, keep_values)
 
 
-def _is_base(terms: Terms, constructor: int, command: int) -> bool:
-    """Return whether a constructor has no field of a sort declared by the same command."""
-    definitions, refs = terms.script.definitions, terms.script.refs
-    used = (refs[node] for node in range(constructor, terms.document.stop[constructor]))
-    return not any(
-        each >= 0 and definitions[each].kind == "sort" and definitions[each].binder == command
-        for each in used
-    )
-
-
-def _datatypes_without_uses(terms: Terms) -> Iterator[tuple[int, int, int]]:
-    """Yield the datatypes declared together with others that are used only by themselves.
-
-    For each: the node of its head, the list that contains it, and the node of its constructors.
-    """
-    document = terms.document
-    for index, definition in enumerate(terms.script.definitions):
-        if definition.kind != "sort":
-            continue
-        body, element = body_of(terms, definition), document.parent[definition.node]
-        if body < 0 or element == definition.binder:
-            continue
-        # Its own constructors, selectors and cases use it: those uses go with it.
-        own = [index, *(terms.bound_at(node) for node in range(body, document.stop[body]))]
-        if are_used_within(terms, own, body):
-            yield element, document.parent[element], body
-
-
 class _Uses:
     """How a constructor is used."""
 
     def __init__(self, terms: Terms, index: int) -> None:
-        document, script = terms.document, terms.script
-        parent, name = document.parent, script.definitions[index].name
+        parent, source = terms.document.parent, terms.document.source
+        name = terms.script.definitions[index].name
         cases: list[int] = []
         self.applied: list[int] = []
         """Its applications, and its patterns with variables."""
@@ -331,14 +317,13 @@ class _Uses:
         """Whether it has a use from which no argument can be dropped."""
         uses = terms.references[index]
         for use in uses:
-            above = parent[use]
-            case = _case(terms, use)
+            above, case = parent[use], _case(terms, use)
             if case >= 0:
                 cases.append(case)
             if above == use - 1 and case != above:
                 self.applied.append(above)
-            elif case < 0 and not _is_tester(terms, use, name):
-                self.others = True
+            elif case < 0 and source(use - 1) != b"is" and source(use) != b"is-" + name:
+                self.others = True  # and no tester
         self.cases = cases if len(cases) == len(uses) else None
         """The match cases that use it; None if it is used anywhere else."""
 
@@ -354,12 +339,6 @@ def _case(terms: Terms, use: int) -> int:
         if head_of(document, parent[parent[case]]) == b"match":
             return case if use <= case + 2 else -1
     return -1
-
-
-def _is_tester(terms: Terms, use: int, name: bytes) -> bool:
-    """Return whether a constructor is used in a tester (`is`)."""
-    source = terms.document.source
-    return source(use - 1) == b"is" or source(use) == b"is-" + name
 
 
 def _element(terms: Terms, node: int, constructors: dict[int, int]) -> int:

@@ -19,7 +19,6 @@ from functools import partial
 from itertools import count, islice
 
 from reducekit.change import Change, Edit
-from reducekit.document import Document
 from reducekit.frontend import Schedule
 from reducekit.frontends.smt2.language.commands import head_of
 from reducekit.frontends.smt2.language.constants import is_constant
@@ -152,32 +151,24 @@ def _applies(script: Script, theory: str) -> bool:
 
 def terms_of(script: Script, commands: Collection[bytes]) -> Iterator[int]:
     """Yield all terms in commands of these names, in document order, without patterns."""
-    document, is_term = script.document, script.is_term
-    stop = document.stop
+    document, is_term, stop = script.document, script.is_term, script.document.stop
     patterns = any(word in document.text for word in PATTERNS)
     for command, name in zip(script.commands, script.names, strict=True):
-        if name in commands:
-            last = stop[command]
-            spans = _pattern_spans(document, command) if patterns else {}
-            node = is_term.find(1, command, last)
-            while node >= 0:
-                behind = spans.get(node)
-                if behind is None:
-                    yield node
-                    behind = node + 1
-                node = is_term.find(1, behind, last)
-
-
-def _pattern_spans(document: Document, command: int) -> dict[int, int]:
-    """Map the first term of each pattern in a command to the node after the pattern."""
-    stop = document.stop
-    spans: dict[int, int] = {}
-    for node in range(command, stop[command] - 1):
-        if stop[node] == node + 1 and document.source(node) in PATTERNS:
-            # A list of terms, or a single term; in a damaged script an atom, with no node inside.
-            behind = stop[node + 1]
-            spans |= dict.fromkeys(range(node + 1, min(node + 3, behind)), behind)
-    return spans
+        if name not in commands:
+            continue
+        last = stop[command]
+        spans: dict[int, int] = {}
+        """By the first term of a pattern: the node after the pattern."""
+        for node in range(command, last - 1) if patterns else ():
+            if stop[node] == node + 1 and document.source(node) in PATTERNS:
+                # A list of terms, or a single one; in a damaged script an atom, with none inside.
+                after = stop[node + 1]
+                spans |= dict.fromkeys(range(node + 1, min(node + 3, after)), after)
+        node = is_term.find(1, command, last)
+        while node >= 0:
+            if node not in spans:
+                yield node
+            node = is_term.find(1, spans.get(node, node + 1), last)
 
 
 def _is_of(sort: Sort | None, name: str) -> bool:
