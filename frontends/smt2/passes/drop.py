@@ -323,29 +323,38 @@ _LOG = 8
 """The number of scopes from which on a script counts as a log of queries."""
 
 
+def _nested(commands: Commands) -> dict[int, list[int]]:
+    """Return by push, and -1 for the script, the pushes directly inside of its scope."""
+    # Only a push whose own pop is known (`Commands.partner`) is a scope; others stay as they are.
+    below: dict[int, list[int]] = {-1: []}
+    path = [-1]
+    for index, partner in enumerate(commands.partner):
+        if partner > index:
+            below[path[-1]].append(index)
+            below[index] = []
+            path.append(index)
+        elif partner >= 0 and partner == path[-1]:
+            path.pop()
+    return below
+
+
 class ScopeItems(Items):
     """Scopes from push to pop as items: dropping one requires all scopes inside it."""
 
     def __init__(self, document: Document, commands: Commands) -> None:
+        below = _nested(commands)
+        pushes = [push for push in below if push >= 0]
+        number = {push: at for at, push in enumerate(pushes)}
+        self.inside = [[number[each] for each in below[push]] for push in pushes]
+        """The scopes directly inside each scope."""
         self.nodes: list[list[int]] = []
         """The commands of each scope, without those of the scopes inside."""
-        self.inside: list[list[int]] = []
-        """The scopes directly inside each scope."""
-        path: list[int] = []
-        closing: list[int] = []  # the pops of the open scopes
-        for index, (node, partner) in enumerate(zip(commands.nodes, commands.partner, strict=True)):
-            if partner > index:
-                if path:
-                    self.inside[path[-1]].append(len(self.nodes))
-                path.append(len(self.nodes))
-                closing.append(partner)
-                self.nodes.append([])
-                self.inside.append([])
-            if path:
-                self.nodes[path[-1]].append(node)
-            if closing and closing[-1] == index:
-                path.pop()
-                closing.pop()
+        for push in pushes:
+            within, at = list[int](), push
+            for inner in (*below[push], commands.partner[push] + 1):
+                within += commands.nodes[at:inner]
+                at = commands.partner[inner] + 1 if inner in number else inner
+            self.nodes.append(within)
         start, end = document.start, document.end
         self.weights: Sequence[int] = [
             sum(end[node] - start[node] for node in nodes) for nodes in self.nodes
@@ -390,18 +399,7 @@ class ScopeTree(LeafTree):
         self.document = document
         self.commands = commands
         self.may_stay_open = may_stay_open
-        # Only a push whose own pop is known (`Commands.partner`) is a scope; others stay as they
-        # are.
-        below: dict[int, list[int]] = {-1: []}
-        path = [-1]
-        for index, partner in enumerate(commands.partner):
-            if partner > index:
-                below[path[-1]].append(index)
-                below[index] = []
-                path.append(index)
-            elif partner >= 0 and partner == path[-1]:
-                path.pop()
-        self.below = below
+        self.below = _nested(commands)
 
     @property
     def roots(self) -> Sequence[int]:
