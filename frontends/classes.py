@@ -3,8 +3,8 @@
 A pattern is a term over variables, such as the sort of a node in which some parts may change:
 an `int` is a variable, a tuple is a constructor with patterns as its arguments, such as
 `("Array", 3, 4)`, and anything else is a constant. Operators say which patterns are equal
-(`unify`), and which stay as they are (`freeze`). What is left is classes of variables. Each can
-get another value, and `instance` returns what a pattern is then.
+(`unify`), and which stay as they are (`freeze`). The others are in classes. Each class can get
+another value, and `instance` returns what a pattern is then.
 """
 
 from __future__ import annotations

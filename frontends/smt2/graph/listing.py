@@ -20,6 +20,7 @@ from reducekit.change import Change, Edit
 from reducekit.frontends.smt2.graph.model import Graph, ScriptContext, follow, post_order
 from reducekit.frontends.smt2.graph.printing import (
     Command,
+    Plan,
     Style,
     Unprintable,
     plan_term,
@@ -202,25 +203,14 @@ class Piece:
 class Pieces:
     """A printed command of one large term, which can be reprinted with nodes replaced."""
 
-    def __init__(
-        self,
-        graph: Graph,
-        command: int,
-        names: Mapping[int, bytes],
-        level: Mapping[int, int],
-        order: Sequence[int],
-        *,
-        grouped: bool,
-    ) -> None:
+    def __init__(self, graph: Graph, root: int, plan: Plan, *, grouped: bool) -> None:
         self.graph = graph
-        self.root = graph.roots[command]
-        (self.top,) = graph.args[self.root]
-        self.names = names
-        self.level = level
-        self.order = order
+        self.root = root
+        (self.top,) = graph.args[root]
+        self.names, self.level, self.order = plan
         self.grouped = grouped
         """Whether one let binds all nodes of a level."""
-        self._pieces = {node: self._made(node, {}) for node in (*order, self.top)}
+        self._pieces = {node: self._made(node, {}) for node in (*self.order, self.top)}
         self._count = dict.fromkeys(self._pieces, 0)
         for piece in self._pieces.values():
             for each in piece.bound:
@@ -251,20 +241,18 @@ class Pieces:
     def _lost(self, made: Mapping[int, Piece]) -> set[int]:
         """Return the pieces that become unused, given the reprinted ones."""
         pieces, count = self._pieces, self._count
-        change: dict[int, int] = {}
+        change: Counter[int] = Counter()
         for node, piece in made.items():
-            for each in piece.bound:
-                change[each] = change.get(each, 0) + 1
-            for each in pieces[node].bound:
-                change[each] = change.get(each, 0) - 1
+            change.update(piece.bound)
+            change.subtract(pieces[node].bound)
         lost: set[int] = set()
         todo = [each for each, by in change.items() if count[each] + by == 0]
         while todo:
             node = todo.pop()
             lost.add(node)
             for each in (made.get(node) or pieces[node]).bound:
-                change[each] = by = change.get(each, 0) - 1
-                if count[each] + by == 0:
+                change[each] -= 1
+                if count[each] + change[each] == 0:
                     todo.append(each)
         return lost
 
@@ -284,11 +272,12 @@ class Pieces:
     def _joined(self, made: Mapping[int, Piece], lost: set[int]) -> Command:
         """Join the pieces, except for those that are lost."""
         pieces, names, levels = self._pieces, self.names, self.level
-        before, after = self.graph.shape[self.root].items[0], self.graph.shape[self.root].items[-1]
+        shape = self.graph.shape[self.root]
+        before, after = shape.items[0], shape.items[-1]
         assert isinstance(before, bytes)
         assert isinstance(after, bytes)
         out = [before]
-        uses = _bits(self.graph.shape[self.root].uses)
+        uses = _bits(shape.uses)
         fresh: dict[bytes, None] = {}
         level, count, grouped = -1, 0, self.grouped
         for node in self.order:
@@ -303,8 +292,7 @@ class Pieces:
                 out.append(b" (")
             out += (names[node], b" ", piece.text, b")")
             uses |= piece.uses
-            if piece.fresh:
-                fresh.update(dict.fromkeys(piece.fresh))
+            fresh.update(dict.fromkeys(piece.fresh))
         body = made.get(self.top) or pieces[self.top]
         uses |= body.uses
         fresh.update(dict.fromkeys(body.fresh))
@@ -376,5 +364,4 @@ def pieces_of(graph: Graph, command: int, style: Style) -> Pieces | None:
     planned = plan_term(graph, graph.args[root][0], style, graph.fresh + 1)
     if planned is None:
         return None
-    names, level, lets = planned
-    return Pieces(graph, command, names, level, lets, grouped=style is Style.SHORTEST)
+    return Pieces(graph, root, planned, grouped=style is Style.SHORTEST)

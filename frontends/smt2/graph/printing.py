@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from reducekit.frontends.smt2.graph.model import RAW, Graph, follow, post_order
 
-# What a let costs besides its name and its term. It pays for a term of n bytes with k uses if that
+# What a let costs without its name and its term. It pays for a term of n bytes with k uses if that
 # and two bytes for each use (a short name and a blank) are less than the (k - 1) * n bytes saved.
 _LET = len(b"(let (( )) )")
 _MOST = 1 << 26
@@ -39,6 +39,10 @@ class Unprintable(Exception):
     """No script represents this graph: a `:named` term is printed twice, or used but missing."""
 
 
+Plan = tuple[Mapping[int, bytes], Mapping[int, int], Sequence[int]]
+"""The names and the levels of the nodes that lets bind, and these nodes in order."""
+
+
 class Command(NamedTuple):
     """A printed command, and its dependencies on others."""
 
@@ -60,9 +64,7 @@ def print_command(
     return Command(text, frozenset(printer.uses), frozenset(printer.provided), tuple(printer.fresh))
 
 
-def plan_term(
-    graph: Graph, top: int, style: Style, used: int
-) -> tuple[Mapping[int, bytes], Mapping[int, int], Sequence[int]] | None:
+def plan_term(graph: Graph, top: int, style: Style, used: int) -> Plan | None:
     """Return the names, the levels, and the ordered nodes that lets bind in a term.
 
     Skips the first `used` spare names. Returns None if lets would be needed in several places.

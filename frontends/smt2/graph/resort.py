@@ -308,7 +308,7 @@ class _Change(NamedTuple):
             return True
         if shape.head in (b"select", b"store") and is_array(graph.sort[args[0]]):
             return True
-        # A container operator is still valid if the sorts besides do not change.
+        # A container operator is still valid if the other sorts do not change.
         before = (*(graph.sort[each] for each in graph.args[node]), graph.sort[node])
         after = (*(graph.sort[each] for each in args), sort)
         found = roles(shape.head, after)

@@ -263,8 +263,8 @@ def with_variables(graph: Graph, shape: Shape, others: Mapping[int, int]) -> Sha
 
 def _factor(node: int, shuffle: int) -> float:
     """Return a pseudo-random factor between a quarter and four."""
-    # A hash, not a generator: the factor of a node must not depend on which nodes are there
-    # besides. The multipliers are primes of xxHash (Y. Collet), which mix the low bits into the
+    # A hash, not a generator: the factor of a node must not depend on the other nodes. The
+    # multipliers are primes of xxHash (Y. Collet), which mix the low bits into the
     # high ones.
     mixed = (node + 1) * 0x9E3779B1 ^ shuffle * 0x85EBCA77
     mixed = (mixed ^ mixed >> 15) * 0xC2B2AE3D

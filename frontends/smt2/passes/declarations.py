@@ -20,7 +20,7 @@ _DEFINES = frozenset(b"define-fun define-fun-rec define-const".split())
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a declaration that can be dropped, such as a parameter, with what goes along."""
+    """A part of a declaration that can be dropped, such as a parameter, and what depends on it."""
 
     whole: int
     """What it is a part of."""
@@ -36,8 +36,8 @@ class Part:
 class PartItems(IndependentItems):
     """Parts of declarations as items: each goes with all that depends on it, in one change.
 
-    `rest` returns the edits of a whole of which a number of parts is left; `valid` says whether a
-    set of parts may go together.
+    `rest` returns the edits of a whole that keeps a number of its parts; `valid` returns whether
+    some parts may go together.
     """
 
     def __init__(
