@@ -153,7 +153,7 @@ class Graph:
         All graphs of a search share their shapes, so a number is never reused.
         """
         # Shapes and sorts are lists of the whole search, arguments of one graph: `rebuilt` copies
-        # them. So other graphs may have added nodes since, which are none of this graph's.
+        # them. So other graphs may have added nodes since, which this graph does not have.
         node = len(self.shape)
         self.shape.append(shape)
         self.sort.append(sort)
@@ -175,8 +175,9 @@ class Graph:
     def width(self, node: int) -> int:
         """Return the width of a bit-vector; 0 for other terms."""
         sort = self.sort[node]
-        is_vector = isinstance(sort, tuple) and sort[0] == "BitVec"
-        return sort[1] if is_vector and isinstance(sort[1], int) else 0  # type: ignore[index]
+        if isinstance(sort, tuple) and sort[0] == "BitVec" and isinstance(sort[1], int):
+            return sort[1]
+        return 0
 
     def value(self, node: int) -> int | None:
         """Return the value of a bit-vector literal; None for other terms."""

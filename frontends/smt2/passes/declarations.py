@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from reducekit.change import Change, Edit
 from reducekit.frontends.smt2.language.commands import head_of
@@ -36,8 +37,8 @@ class Part:
 class PartItems(IndependentItems):
     """Parts of declarations as items: each goes with all that depends on it, in one change.
 
-    `rest` returns the edits of a whole that keeps a number of its parts; `valid` returns whether
-    some parts may go together.
+    `rest` returns the edits of a whole that keeps a number of its parts, `least` has the fewest
+    that it keeps, and `valid` returns whether some parts may go together.
     """
 
     def __init__(
@@ -46,12 +47,14 @@ class PartItems(IndependentItems):
         parts: Sequence[Part],
         sizes: Mapping[int, int],
         rest: Callable[[int, int], Sequence[Edit]],
+        least: Mapping[int, int] = MappingProxyType({}),
         valid: Callable[[Sequence[Part]], bool] = lambda _: True,
     ) -> None:
         self.what = what
         self.parts = parts
         self.sizes = sizes
         self.rest = rest
+        self.least = least
         self.valid = valid
         self.weights: Sequence[int] = [each.weight or len(each.drop) for each in parts]
 
@@ -61,14 +64,17 @@ class PartItems(IndependentItems):
         # left of a whole is counted from the items, never read off the text.
         dropped = [self.parts[item] for item in chosen | taken]
         own = [self.parts[item] for item in sorted(chosen)]
+        gone = Counter(each.whole for each in dropped)
+        left = {whole: self.sizes[whole] - count for whole, count in gone.items()}
+        if any(count < self.least.get(whole, 0) for whole, count in left.items()):
+            return Change(())
         if not self.valid(dropped) or not all(each.possible for each in own):
             return Change(())
-        gone = Counter(each.whole for each in dropped)
         edits = [
             edit for each in own for edit in (*(Edit(n, ()) for n in each.drop), *each.replace)
         ]
         for whole in sorted({each.whole for each in own}):
-            edits += self.rest(whole, self.sizes[whole] - gone[whole])
+            edits += self.rest(whole, left[whole])
         return Change(tuple(edits), self.what)
 
 
@@ -292,16 +298,13 @@ def members(view: ScriptView) -> PartItems | None:
     def keep_values(dropped: Sequence[Part]) -> bool:
         # A datatype must be inhabited (standard 2.7, 4.2.3, well-founded datatypes): solvers
         # reject the declaration otherwise, so such a candidate would be a wasted check.
-        gone = Counter(each.whole for each in dropped)
-        if any(sizes[whole] - count < least.get(whole, 0) for whole, count in gone.items()):
-            return False
         nodes = {each.drop[0] for each in dropped}
-        return not any(bases.get(each) and bases[each] <= nodes for each in gone)
+        return not any(bases.get(each.whole) and bases[each.whole] <= nodes for each in dropped)
 
     def rest(whole: int, left: int) -> Sequence[Edit]:
         return [] if left else list(map(bare, applied.get(whole, ())))
 
-    return PartItems("drop members", found, sizes, rest, keep_values)
+    return PartItems("drop members", found, sizes, rest, least, keep_values)
 
 
 class _Uses:

@@ -67,15 +67,10 @@ def pattern_terms(view: ScriptView) -> PartItems | None:
             terms = list(document.children(node + 1))
             if len(terms) > 1 and document.source(node) in PATTERNS:
                 found += (Part(node, (each,), weight=document.stop[each] - each) for each in terms)
-    sizes = Counter(each.whole for each in found)
-
-    def keeps_one(dropped: Sequence[Part]) -> bool:
-        gone = Counter(each.whole for each in dropped)
-        return all(gone[pattern] < sizes[pattern] for pattern in gone)
-
     if not found:
         return None
-    return PartItems("drop pattern terms", found, sizes, lambda *_: (), keeps_one)
+    sizes = Counter(each.whole for each in found)
+    return PartItems("drop pattern terms", found, sizes, lambda *_: (), dict.fromkeys(sizes, 1))
 
 
 @pass_("queried terms")
