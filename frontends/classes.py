@@ -83,6 +83,8 @@ class Classes:
         A constructor without arguments is its name: `(("FloatingPoint", 8, 24),)` keeps its numbers
         from being taken for variables.
         """
+        # Called for each node of each candidate, so the short way: recursive, for sorts of bounded
+        # depth. What nests as deep as an input reads `value` and `find` instead.
         if isinstance(pattern, int):
             found = self.find(pattern)
             return value if found == changed else self.value[found]
