@@ -60,6 +60,7 @@ class Phase:
 
     @property
     def name(self) -> str:
+        """The kind of command and the step, as in `assert: let to body`."""
         return f"{self.kind}: {self.step}"
 
     def problem(self, view: ScriptView) -> IndependentItems | None:
