@@ -15,8 +15,8 @@ from typing import Any
 
 from reducekit import registry
 from reducekit.errors import ParseError
-from reducekit.frontends.trace.formats import print_trace
 from reducekit.frontends.trace.generate.generator import Generator
+from reducekit.frontends.trace.language.text import print_trace
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.offers import Generates, with_defaults
 

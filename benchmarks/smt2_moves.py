@@ -9,8 +9,8 @@ import inspect
 from collections.abc import Sequence
 from pathlib import Path
 
+from reducekit.frontends.smt2.graph import moves
 from reducekit.frontends.smt2.graph.closing import CLOSING, LATE, RARE
-from reducekit.frontends.smt2.graph.moves import Moves
 from reducekit.frontends.smt2.graph.printing import Style
 from reducekit.frontends.smt2.passes.graph import IN_PLACE
 from reducekit.frontends.smt2.schedule import own_schedule
@@ -19,15 +19,15 @@ from reducekit.passes import help_of
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "smt2-moves.md"
 _DESCENT = (
-    Moves.far,
-    Moves.direct,
-    Moves.to_constants,
-    Moves.to_declared,
-    Moves.to_fresh,
-    Moves.drops,
-    Moves.bindings,
-    Moves.expanded,
-    Moves.unbound,
+    moves.far,
+    moves.direct,
+    moves.to_constants,
+    moves.to_declared,
+    moves.to_fresh,
+    moves.drops,
+    moves.bindings,
+    moves.expanded,
+    moves.unbound,
 )
 _HEAD = """# Moves on SMT-LIB scripts
 

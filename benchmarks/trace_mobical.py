@@ -31,7 +31,7 @@ from typing import NamedTuple
 
 from benchmarks.api_faults import Fault, build, drawn, mutant, read
 from benchmarks.measure import run
-from reducekit.frontends.trace.formats import read_trace
+from reducekit.frontends.trace.language.text import read_trace
 
 _RESULTS = Path(__file__).parent / "results" / "trace_mobical.md"
 _PATCHES = (

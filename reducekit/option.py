@@ -110,6 +110,11 @@ def same(cls: type, name: str, **changes: Any) -> Any:
     return field(default=declared.default, metadata={_KEY: declared})
 
 
+def in_group(group: Group) -> Callable[..., Any]:
+    """Return `option` for the options under one heading: it takes help, default and the rest."""
+    return lambda help_, default=None, **more: option(help_, group, default, **more)
+
+
 def several(given: Any) -> Any:
     """Return a sequence of values; one alone stands for itself."""
     return (given,) if isinstance(given, str | os.PathLike) else given

@@ -6,7 +6,7 @@ import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -164,6 +164,18 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "reducekit.ui": ("reducekit", *ENGINE, *APPLICATIONS),
 }
 
+
+def _above(room: str, floors: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return for each folder of a room those on the floors above it; the lowest floor is first."""
+    return {
+        f"{room}.{name}": tuple(
+            f"{room}.{each}" for upper in floors[number + 1 :] for each in upper.split()
+        )
+        for number, floor in enumerate(floors)
+        for name in floor.split()
+    }
+
+
 # Within a room: folders below others, whose modules the lower ones never import.
 UPPER: dict[str, tuple[str, ...]] = {
     "reducekit.frontends.smt2.graph": (
@@ -171,6 +183,17 @@ UPPER: dict[str, tuple[str, ...]] = {
         "reducekit.frontends.smt2.thorough",
     ),
     "reducekit.frontends.smt2.passes": ("reducekit.frontends.smt2.thorough",),
+    "reducekit.session.report": (
+        "reducekit.session.place",
+        "reducekit.session.runs",
+        "reducekit.session.phases",
+    ),
+    "reducekit.session.place": ("reducekit.session.runs", "reducekit.session.phases"),
+    "reducekit.session.runs": ("reducekit.session.phases", "reducekit.session.session"),
+    **_above(
+        "reducekit.frontends.trace",
+        ("language", "model", "formats", "generate", "player", "passes programs", "hunt"),
+    ),
 }
 
 # The folders are importable by these names in a development install only; used

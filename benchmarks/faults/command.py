@@ -12,7 +12,7 @@ from benchmarks.faults.field import LIMITS, Case
 from benchmarks.faults.reduce import SHARES, Reduced
 from reducekit.compare.reducers import run
 from reducekit.errors import ParseError, UsageError
-from reducekit.frontends.trace.formats import read_trace
+from reducekit.frontends.trace.language.text import read_trace
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.player import ReplayServer
 from reducekit.journal.store import journal_path, load

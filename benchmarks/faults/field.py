@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass, fields
 from importlib import metadata
 from pathlib import Path
 
-from reducekit.frontends.trace.formats import print_trace
 from reducekit.frontends.trace.generate.generator import Generator
+from reducekit.frontends.trace.language.text import print_trace
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.player import (
     Fault,

@@ -13,8 +13,8 @@ from benchmarks.faults.field import LIMITS, Case, shown
 from reducekit.events import Accepted, Event, PassEnded
 from reducekit.frontend import Effort
 from reducekit.frontends.trace import Traces
-from reducekit.frontends.trace.formats import reader
 from reducekit.frontends.trace.hunt.library_tests import Answers
+from reducekit.frontends.trace.language.text import reader
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.player import ReplayServer, find_library
 from reducekit.frontends.trace.player.answers import AnswerChecker
@@ -27,7 +27,7 @@ from reducekit.oracle.criterion import Criterion, SameSignature, TimesOut
 from reducekit.oracle.signature import signature
 from reducekit.reduction import Budget, Reduction
 from reducekit.registry import strategy
-from reducekit.session.executors import limits_for
+from reducekit.session.runs.openers import limits_for
 
 SHARES = (0.5, 0.1, 0.01)
 

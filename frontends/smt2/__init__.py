@@ -16,10 +16,9 @@ from reducekit.frontends.smt2.language.commands import fingerprint, head_of
 from reducekit.frontends.smt2.language.parser import parse
 from reducekit.frontends.smt2.language.validity import notes, problems
 from reducekit.frontends.smt2.language.view import ScriptView
-from reducekit.frontends.smt2.passes.hierarchy import hierarchy
-from reducekit.frontends.smt2.passes.layout import Layout
 from reducekit.frontends.smt2.passes.phases import paper_schedule
-from reducekit.frontends.smt2.passes.syntax import identifiers, local, sub_trees, syntax
+from reducekit.frontends.smt2.passes.spelling import Layout
+from reducekit.frontends.smt2.passes.syntax import hierarchy, identifiers, local, sub_trees, syntax
 from reducekit.frontends.smt2.schedule import own_schedule
 from reducekit.offers import Generation, Part, Probe
 from reducekit.search.strategy import Passes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reducekit.document import Document
-from reducekit.frontends.smt2.passes.layout import tidy_command
+from reducekit.frontends.smt2.passes.spelling import tidy_command
 
 _COLUMNS = 80
 _STEP = 2

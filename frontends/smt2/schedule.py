@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 from reducekit.frontend import Pass, Schedule
-from reducekit.frontends.smt2.passes.datatypes import members, tactics
+from reducekit.frontends.smt2.passes.declarations import (
+    declare,
+    inline,
+    members,
+    parameters,
+    recursive,
+)
 from reducekit.frontends.smt2.passes.drop import (
     DropBackward,
+    Scopes,
     assertions,
     beside_assert,
+    blocks,
     idle,
     runs,
     single_assert,
 )
-from reducekit.frontends.smt2.passes.functions import declare, inline, parameters, recursive
 from reducekit.frontends.smt2.passes.graph import (
     GraphPass,
     Resorted,
     fine_graph,
 )
-from reducekit.frontends.smt2.passes.layout import Layout
-from reducekit.frontends.smt2.passes.lists import attributes, pattern_terms, queried_terms, queries
-from reducekit.frontends.smt2.passes.numerals import numerals
-from reducekit.frontends.smt2.passes.scopes import Scopes, blocks
+from reducekit.frontends.smt2.passes.lists import (
+    attributes,
+    pattern_terms,
+    queried_terms,
+    queries,
+    tactics,
+)
 from reducekit.frontends.smt2.passes.sorts import (
     Sorts,
     abbreviations,
@@ -29,10 +39,8 @@ from reducekit.frontends.smt2.passes.sorts import (
     sort_parameters,
     unused,
 )
-from reducekit.frontends.smt2.passes.spelling import spelling
-from reducekit.frontends.smt2.passes.symbols import Rename
-from reducekit.frontends.smt2.passes.untyped import Untyped
-from reducekit.frontends.smt2.passes.widths import widths
+from reducekit.frontends.smt2.passes.spelling import Layout, Rename, numerals, spelling, widths
+from reducekit.frontends.smt2.passes.syntax import Untyped
 from reducekit.frontends.smt2.thorough.passes import Kicked, Rare, Restarted
 from reducekit.passes import when
 

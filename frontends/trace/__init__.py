@@ -1,12 +1,16 @@
 """Reduces recordings of calls of a solver's API: the frontend `trace`.
 
-- `model`: what is known of an API, read from a TOML file; which call is allowed when.
-- `formats`: reading, printing and converting traces.
+- `language`: what a trace is, and how its formats are read and printed.
+- `model`: what is known of an API, read from a TOML file in `models`; which call is allowed when.
+- `formats`: a trace as another API's, as CNF or as SMT-LIB.
 - `generate`: random traces that keep to a model.
-- `replay`: playing a trace against a solver's library.
+- `player`: plays a trace against a solver's library.
 - `programs`: traces as programs in C, C++ and Python.
 - `passes`: what a reduction tries to change in a trace, and in which order.
-- `view`: a parsed trace, as the passes see it; `frontend` puts all of this together.
+- `hunt`: random traces for `generate` and `hunt`.
+
+Each folder imports only those above it in this list; `frontend` and the other files of this one put
+them together.
 """
 
 from __future__ import annotations

@@ -20,12 +20,11 @@ from reducekit.frontend import (
     Frontend,
     Schedule,
 )
-from reducekit.frontends.trace.formats import FORMATS, read_trace, unpack
 from reducekit.frontends.trace.language.calls import Trace, marks, plain
-from reducekit.frontends.trace.language.view import FirstFailing, TraceView
+from reducekit.frontends.trace.language.text import FORMATS, read_trace, unpack
+from reducekit.frontends.trace.model.chart import diagram
 from reducekit.frontends.trace.model.check import find_model, problems
 from reducekit.frontends.trace.model.definition import Model
-from reducekit.frontends.trace.model.diagram import diagram
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.own_oracle import Learnt, Target, in_words, replay_oracle
 from reducekit.frontends.trace.passes.drop import used_variables
@@ -36,6 +35,7 @@ from reducekit.frontends.trace.passes.schedule import (
     careful_schedule,
     own_schedule,
 )
+from reducekit.frontends.trace.passes.view import FirstFailing, TraceView
 from reducekit.frontends.trace.player.contract import (
     ContractExecutor,
     may_be_lawful,
@@ -68,7 +68,7 @@ _FIRST_CALL = re.compile(
 class Traces(Frontend):
     """The frontend for API traces.
 
-    `model` is the model they go by, or its name, and `format` their format, by default those
+    `model` is their model, or its name, and `format` their format, by default those
     of the first trace that is read. `options` says which options are reduced. `library`, `fault`,
     `faults` and `check_returns` say what they are replayed against where no command is given.
     `last` returns the index of the call in which the replay of a text ended, if
@@ -295,14 +295,14 @@ class Traces(Frontend):
     @classmethod
     def conversions(cls) -> Conversions:
         """Return the conversions between formats of traces, and from and to CNF."""
-        from reducekit.frontends.trace.formats.offer import CONVERSIONS
+        from reducekit.frontends.trace.conversions import CONVERSIONS
 
         return CONVERSIONS
 
     @classmethod
     def playing(cls) -> Playing:
         """Return how a trace is replayed once."""
-        from reducekit.frontends.trace.player.playing import PLAYING
+        from reducekit.frontends.trace.playing import PLAYING
 
         return PLAYING
 

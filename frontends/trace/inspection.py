@@ -3,17 +3,38 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
-from reducekit.frontends.trace.formats import player, read_trace
-from reducekit.frontends.trace.language import timeline
-from reducekit.frontends.trace.language.calls import Trace
+from reducekit import svg
+from reducekit.frontends.trace.language.calls import Call, Trace, Value
+from reducekit.frontends.trace.language.text import (
+    head_options,
+    read_trace,
+)
 from reducekit.frontends.trace.model.chart import draw_chart
 from reducekit.frontends.trace.model.check import find_model
 from reducekit.frontends.trace.model.definition import Model
 from reducekit.frontends.trace.model.loader import load_model, parse_model, shipped
 from reducekit.offers import Inspection
+
+_SAID = {10: "satisfiable", 20: "unsatisfiable", 0: "unknown"}
+_COLORS = {10: "#2a8f3c", 20: "#c0392b"}
+_OTHER_COLOR = "#888888"
+_ROWS = {
+    "option": "options",
+    "clause": "clauses",
+    "assume": "assumptions",
+    "solve": "solves",
+    "query": "queries",
+    "other": "other calls",
+}
+"""What is shown of calls by their role; of all other roles, `other`."""
+_LISTED = 200  # solves that are listed
+_WIDTH, _LEFT, _ROW, _TOP = 1000, 110, 26, 44
+"""Of a picture, in pixels: the line, the names before it, a row, what is above."""
 
 
 def inspect(text: bytes, notation: str | None, path: Path | None) -> Inspection:
@@ -22,9 +43,7 @@ def inspect(text: bytes, notation: str | None, path: Path | None) -> Inspection:
         return inspect_model(parse_model(text, str(path), path.parent))
     trace = read_trace(text, {"ipasir": "words"}.get(notation or "", notation))
     model = find_model(trace)
-    return Inspection(
-        lambda: _trace_lines(trace, model), {".svg": lambda: timeline.picture(trace, model)}
-    )
+    return Inspection(lambda: _trace_lines(trace, model), {".svg": lambda: picture(trace, model)})
 
 
 def named(name: str) -> Inspection | None:
@@ -50,8 +69,113 @@ def _trace_lines(trace: Trace, model: Model) -> Iterator[str]:
     names = Counter(call.name for call in calls)
     yield f"{trace.format}: {len(calls):,} calls of {model.name}"
     if trace.head:
-        given = player.read(trace.head).items()
+        given = head_options(trace.head).items()
         yield "names: " + " ".join(f"--{name} {value}" for name, value in given)
     yield "calls: " + ", ".join(f"{name} {count:,}" for name, count in names.most_common())
     yield "time line:"
-    yield from timeline.lines(trace, model)
+    yield from timeline(trace, model)
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A call: its row, and if it solves what it answered (None: not recorded)."""
+
+    call: Call
+    row: str
+    clause: bool
+    """Whether a clause ends with it."""
+    answer: int | None = None
+
+
+def _steps(trace: Trace, model: Model) -> Iterator[_Step]:
+    """Yield the calls of a trace, `return` lines left out."""
+    calls = trace.calls
+    for index, call in enumerate(calls):
+        if call.name == "return":
+            continue
+        known = model.calls.get(call.name)
+        row = known.role if known is not None and known.role in _ROWS else "other"
+        # Literal by literal, with 0 at the end; or whole.
+        literal = call.arguments[0] if len(call.arguments) == 1 else 0
+        answer = _answer(calls, index) if row == "solve" else None
+        yield _Step(call, row, row == "clause" and literal == 0, answer)
+
+
+def _answer(calls: Sequence[Call], index: int) -> int | None:
+    result: Value | None = calls[index].result
+    following = calls[index + 1] if index + 1 < len(calls) else None
+    if result is None and following is not None and following.name == "return":
+        result = following.arguments[0] if following.arguments else None
+    return result if isinstance(result, int) else None
+
+
+def timeline(trace: Trace, model: Model) -> Iterator[str]:
+    """Yield a line for each solve, with what came before it, and one for what comes after."""
+    counted: Counter[str] = Counter()
+    clauses = listed = 0
+    for step in _steps(trace, model):
+        if step.row == "clause":
+            counted["clauses"] += step.clause
+        elif step.row != "solve":
+            counted[_ROWS[step.row]] += 1
+        else:
+            clauses += counted["clauses"]
+            listed += 1
+            if listed <= _LISTED:
+                said = "" if step.answer is None else f" answers {_said(step.answer)}"
+                call = f"line {step.call.line}: {step.call.name}{said}"
+                yield f"  {_since(counted)}; {call} ({clauses:,} clauses)"
+            counted.clear()
+    if listed > _LISTED:
+        yield f"  ... {listed - _LISTED:,} more solves"
+    if counted:
+        yield f"  {_since(counted)}"
+
+
+def _said(answer: int) -> str:
+    return _SAID.get(answer, str(answer))
+
+
+def _since(counted: Counter[str]) -> str:
+    return ", ".join(f"{count:,} {what}" for what, count in counted.items() if count) or "nothing"
+
+
+def picture(trace: Trace, model: Model) -> bytes:
+    """Return an SVG file: a row for each kind of call, from left to right as they were made.
+
+    Solves are green where satisfiable, red where unsatisfiable.
+    """
+    found = list(_steps(trace, model))
+    scale = _WIDTH / max(1, len(found))
+    tops = {row: _TOP + number * _ROW for number, row in enumerate(_ROWS)}
+    parts = [svg.text(10, 22, f"{model.title}: {len(found):,} calls", font_weight="bold")]
+    for row, top in tops.items():
+        parts.append(svg.text(10, top + 14, _ROWS[row]))
+        parts.append(svg.rect(_LEFT, top + 9, _WIDTH, 1, fill="#dddddd"))
+    first = 0
+    for (row, answer), group in groupby(found, lambda step: (step.row, step.answer)):
+        made = list(group)
+        x, width = _LEFT + first * scale, max(1.0, len(made) * scale)
+        first += len(made)
+        if row == "solve":
+            color = _OTHER_COLOR if answer is None else _COLORS.get(answer, _OTHER_COLOR)
+        else:
+            color = "#3b6ea5"
+        begin, end = made[0].call, made[-1].call
+        words = f"line {begin.line}: {begin}"
+        if len(made) > 1:
+            words = f"{len(made):,} calls, {words} to line {end.line}: {end}"
+        if answer is not None:
+            words += f", {_said(answer)}"
+        box = svg.rect(x, tops[row] + 2, width, 15, fill=color)
+        parts.append(svg.group([svg.tooltip(words), box]))
+    height = _TOP + len(_ROWS) * _ROW + 10
+    text = svg.picture(
+        _LEFT + _WIDTH + 20,
+        height,
+        parts,
+        title=f"time line of a trace of {model.title}",
+        font_family="sans-serif",
+        font_size=12,
+    )
+    return text.encode()

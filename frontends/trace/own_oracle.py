@@ -12,11 +12,18 @@ from pathlib import Path
 
 from reducekit.errors import NotInterestingError, UsageError
 from reducekit.executors.executor import Executor
-from reducekit.frontends.trace.formats import player, print_trace, read_trace, reader
 from reducekit.frontends.trace.language.calls import Call, Trace, with_result
-from reducekit.frontends.trace.language.view import FirstFailing
+from reducekit.frontends.trace.language.text import (
+    head_length,
+    head_line,
+    options_to_play,
+    print_trace,
+    read_trace,
+    reader,
+)
 from reducekit.frontends.trace.model.check import check
 from reducekit.frontends.trace.model.definition import Model
+from reducekit.frontends.trace.passes.view import FirstFailing
 from reducekit.frontends.trace.player import (
     DEFAULT_LIMITS,
     Library,
@@ -60,7 +67,7 @@ class Target:
         """Return what a trace names, if nothing else is given."""
         if self.library is not None or self.fault is not None:
             return self
-        found = player.found(head)
+        found = options_to_play(head)
         return replace(
             self,
             library=found.get("library"),
@@ -70,7 +77,7 @@ class Target:
 
     def head(self, form: str, model: str) -> bytes:
         """Return the line of a trace that names this."""
-        return player.line(form, {**asdict(self), "model": model})
+        return head_line(form, {**asdict(self), "model": model})
 
     def given(self) -> str | None:
         """Return the name of an option that only makes sense for replays; None if none is given."""
@@ -380,7 +387,7 @@ def _with_results(
 
 
 def _with_head(text: bytes, head: bytes) -> bytes:
-    return head + text[player.length(text) :] if head else text
+    return head + text[head_length(text) :] if head else text
 
 
 def _has_result(model: Model, call: Call) -> bool:

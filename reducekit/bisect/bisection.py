@@ -28,12 +28,12 @@ from reducekit.oracle.command import Command
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.signature import signature
-from reducekit.session.executors import Executors, limits_for, local_opener
 from reducekit.session.options import Failure, KnownFailure, Options
-from reducekit.session.place.files import format_of
-from reducekit.session.runs.golden import Golden, GoldenRunError, establish, run_once
+from reducekit.session.place.inputs import format_of
+from reducekit.session.runs.golden import Golden, GoldenRunError, establish
+from reducekit.session.runs.openers import Executors, limits_for, local_opener, run_once
+from reducekit.session.runs.slippage import captured
 from reducekit.session.session import Session
-from reducekit.session.slippage import captured
 
 _SECONDS = 60.0
 """Time limit of a run on a version if none is given: versions may differ in speed."""

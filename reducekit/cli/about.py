@@ -11,7 +11,7 @@ from click.shell_completion import get_completion_class, shell_complete
 from reducekit import registry
 from reducekit.cli.command import Command, adding
 from reducekit.option import Option
-from reducekit.session.plan import described
+from reducekit.session.phases.prepare import described
 from reducekit.version import __version__
 
 VARIABLE = "_REDUCEKIT_COMPLETE"

@@ -16,7 +16,7 @@ from reducekit.cli.process import INTERRUPTED, STANDARD_INPUT, ProcessContext, r
 from reducekit.cli.reduce import INPUT_AND_WORDS, failure_from
 from reducekit.errors import UsageError
 from reducekit.session import Failure, Options
-from reducekit.session.place.unpack import plain_path
+from reducekit.session.place.inputs import plain_path
 
 _TAKEN = ("good", "bad")
 """Options of a failure (of --unstable) whose names stand for versions here."""

@@ -21,7 +21,7 @@ from reducekit.errors import UsageError
 from reducekit.option import Option
 from reducekit.session import Failure, Options
 from reducekit.session.cluster import Cluster
-from reducekit.session.place.files import format_of
+from reducekit.session.place.inputs import format_of
 from reducekit.session.place.output import OutputFile
 from reducekit.text import printable_lines
 

@@ -23,9 +23,8 @@ from reducekit.offers import (
     Varies,
 )
 from reducekit.option import Option
-from reducekit.session.place.files import naming, refuse_blank
+from reducekit.session.place.inputs import naming, plain_path, refuse_blank
 from reducekit.session.place.output import write_file
-from reducekit.session.place.unpack import plain_path
 from reducekit.text import without_mark
 
 

@@ -17,10 +17,11 @@ from pathlib import Path
 import click
 from click.shell_completion import CompletionItem
 
-from reducekit import NOTHING_YET, __version__, registry
+from reducekit import NOTHING_YET, registry
 from reducekit.cli.command import files, for_file
 from reducekit.cli.process import INTERRUPTED, ProcessContext, say
 from reducekit.errors import ReducekitError, lack_of_resources, missing_package
+from reducekit.version import __version__
 
 _COMMANDS = {
     "bisect": "Find the version of a solver since which a file fails.",
@@ -142,7 +143,7 @@ class _Commands(click.Group):
 def _format_of(path: str, arguments: Sequence[str], ctx: click.Context) -> str:
     """Return the format of a file, which is the first of the arguments."""
     from reducekit.cli.process import read_text
-    from reducekit.session.place.unpack import plain_path
+    from reducekit.session.place.inputs import plain_path
 
     data = read_text(Path(path))
     if data.startswith(b"#!") and len(arguments) > 1 and os.path.isfile(arguments[1]):

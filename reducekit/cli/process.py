@@ -243,8 +243,7 @@ def standard_input() -> bytes:
 
 def read_text(path: Path) -> bytes:
     """Return the text of a file, perhaps decompressed; `-` is standard input. Raises UsageError."""
-    from reducekit.session.place.output import read_input
-    from reducekit.session.place.unpack import unpacked
+    from reducekit.session.place.inputs import read_input, unpacked
 
     data = standard_input() if path == STANDARD_INPUT else read_input(path)
     return unpacked(data, str(path))

@@ -40,8 +40,7 @@ from reducekit.errors import NotInterestingError, ParseError, UsageError
 from reducekit.frontend import Frontend
 from reducekit.offers import Respells
 from reducekit.session import Failure, Options, Session
-from reducekit.session.place.earlier import earlier_run
-from reducekit.session.place.files import naming, refuse_blank, refuse_other_format
+from reducekit.session.place.inputs import earlier_run, naming, refuse_blank, refuse_other_format
 from reducekit.session.report import Report
 from reducekit.usage.messages import summary
 

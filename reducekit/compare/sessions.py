@@ -33,9 +33,9 @@ from reducekit.oracle.oracle import Oracle
 from reducekit.reduction.control import POLL
 from reducekit.session import Failure, Options, Session
 from reducekit.session.cluster import Cluster
-from reducekit.session.executors import opener_of
 from reducekit.session.options import Opener, Words
-from reducekit.session.place.files import naming, read_text
+from reducekit.session.place.inputs import naming, read_text
+from reducekit.session.runs.openers import opener_of
 from reducekit.text import with_places
 
 _ON_OFF = {"on": True, "off": False}

@@ -49,8 +49,7 @@ from reducekit.oracle.oracle import Oracle
 from reducekit.own_checks import OwnTests, Testing, TestsInputs
 from reducekit.session.cluster import Cluster
 from reducekit.session.options import Opener, Options, Words
-from reducekit.session.place.output import read_input
-from reducekit.session.place.unpack import plain_path
+from reducekit.session.place.inputs import plain_path, read_input
 from reducekit.version import __version__
 
 MISSING_PROGRAMS = "Missing `command`: the program that fails, such as './solver --opt'"

@@ -21,8 +21,7 @@ from reducekit.offers import (
     made_by,
 )
 from reducekit.oracle.outcome import Outcome
-from reducekit.session.place.output import read_input
-from reducekit.session.place.unpack import unpacked
+from reducekit.session.place.inputs import read_input, unpacked
 
 WITHOUT_END = 1 << 62
 """A practically unlimited number of seeds."""

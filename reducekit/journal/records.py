@@ -11,10 +11,11 @@ import hashlib
 import json
 import struct
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from reducekit.delta import patch
 from reducekit.errors import UsageError
@@ -34,19 +35,13 @@ _CHECKED = struct.Struct("<I")
 _FRAME = struct.Struct("<IIB")  # checksum, length, kind
 _REST = struct.Struct("<IB")
 _VERDICT = struct.Struct("<16sBd")  # as long as with ?, which older journals have
-_WHOLE_VERDICT = struct.Struct("<IB16sBd")
 _FAILS, _UNRESOLVED = 1, 2  # 0: it passes
 _STEP = struct.Struct("<16s16sQQdI")  # base, key, bytes, checks, seconds, length of the words
-_RETURN = struct.Struct("<16s16s")  # given up, gone back to
 
 
 def digest(text: bytes) -> bytes:
     """Return the 128-bit key of a text."""
     return hashlib.sha256(text).digest()[:KEY]
-
-
-_NOT_GIVEN = ("None", "False")
-"""Settings that stand for nothing given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,33 +71,13 @@ class Head:
     @property
     def given(self) -> list[tuple[str, str]]:
         """The settings that were given, sorted by name."""
-        return [each for each in sorted(self.settings.items()) if each[1] not in _NOT_GIVEN]
+        return [each for each in sorted(self.settings.items()) if each[1] not in ("None", "False")]
 
     @classmethod
-    def of(
-        cls,
-        text: bytes,
-        *,
-        version: str,
-        frontend: str,
-        strategy: str,
-        commands: Sequence[str],
-        criterion: str,
-        settings: Mapping[str, str],
-        files: Files | None = None,
-    ) -> Head:
-        """Create the head for an input text."""
-        return cls(
-            version,
-            digest(text).hex(),
-            len(text),
-            frontend,
-            strategy,
-            tuple(commands),
-            criterion,
-            dict(settings),
-            files,
-        )
+    def of(cls, text: bytes, *, commands: Sequence[str], **more: Any) -> Head:
+        """Return the head for an input text; `more` are the other fields."""
+        key = digest(text).hex()
+        return cls(input_digest=key, input_size=len(text), commands=tuple(commands), **more)
 
     def differences(self, wanted: Head) -> list[str]:
         """Describe how this head differs from the wanted one; empty if it does not."""
@@ -278,18 +253,25 @@ def frame(kind: int, payload: bytes, at: int) -> bytes:
     return _CHECKED.pack(zlib.crc32(rest, at & 0xFFFFFFFF)) + rest
 
 
-def frame_verdict(
-    key: bytes, interesting: bool, seconds: float, at: int, *, unresolved: bool = False
-) -> bytes:
-    """Return the record of a verdict to be written at that offset."""
-    said = _UNRESOLVED if unresolved else int(interesting)
-    rest = _WHOLE_VERDICT.pack(_VERDICT.size, VERDICT, key, said, seconds)
-    return _CHECKED.pack(zlib.crc32(rest, at & 0xFFFFFFFF)) + rest
+# What a record of each kind contains. Steps are named by keys, which stay valid if other records
+# are lost.
+#
+#   HEAD     a Head, as JSON          GOLDEN   the golden runs, as compressed JSON
+#   VERDICT  see `verdict_payload`    NOTE     name and value, as JSON
+#   STEP     see `step_payload`       PASS     the fields of a PassEnd, as JSON
+#   EARLIER  a step, too              SEEN     one byte: whether the failure was seen again
+#   RETURN   the keys of the steps    BEST     the key of the best text
+#            given up and returned to
 
 
-def head_payload(head: Head) -> bytes:
-    """Return the contents of the record of a head."""
-    return json.dumps(asdict(head)).encode()
+def json_payload(value: object) -> bytes:
+    """Return the contents of a record that is plain data."""
+    return json.dumps(value).encode()
+
+
+def verdict_payload(key: bytes, interesting: bool, seconds: float, *, unresolved: bool) -> bytes:
+    """Return the contents of the record of a verdict."""
+    return _VERDICT.pack(key, _UNRESOLVED if unresolved else interesting, seconds)
 
 
 def step_payload(
@@ -297,10 +279,9 @@ def step_payload(
 ) -> bytes:
     """Return the contents of the record of a step, except for the delta.
 
-    Steps are identified by keys, which stay valid if other records are lost. `words` are the change
-    and its pass, `progress` the checks and seconds.
+    `words` are the change and its pass, `progress` the checks and seconds.
     """
-    said = json.dumps(words).encode()
+    said = json_payload(words)
     return _STEP.pack(base, key, size, *progress, len(said)) + said
 
 
@@ -312,46 +293,21 @@ def earlier_payloads(earlier: Contents) -> Iterator[bytes]:
         yield step_payload(base, step.key, step.size, words, progress) + step.delta
 
 
+def golden_payload(runs: Sequence[Sequence[Outcome]]) -> bytes:
+    """Return the contents of the record of the golden runs."""
+
+    def row(outcome: Outcome) -> dict[str, Any]:
+        out, err = (each[:OUTPUT].decode("latin-1") for each in (outcome.stdout, outcome.stderr))
+        return {**asdict(outcome), "stdout": out, "stderr": err}
+
+    whole = all(max(len(each.stdout), len(each.stderr)) <= OUTPUT for run in runs for each in run)
+    rows = [[row(outcome) for outcome in run] for run in runs]
+    return zlib.compress(json_payload({"whole": whole, "runs": rows}), 1)
+
+
 def best_after(best: bytes, left: bytes, reached: bytes) -> bytes:
     """Return the key of the best text after a step or return from `left` to `reached`, keys too."""
     return reached if best == left else best
-
-
-def return_payload(given_up: bytes, step: bytes) -> bytes:
-    """Return the contents of the record of a return; both steps are given by their keys."""
-    return _RETURN.pack(given_up, step)
-
-
-def note_payload(name: str, value: str) -> bytes:
-    """Return the contents of the record of a note."""
-    return json.dumps([name, value]).encode()
-
-
-def pass_payload(ended: PassEnd) -> bytes:
-    """Return the contents of the record of the end of a pass."""
-    return json.dumps([ended.name, ended.round, ended.checks, ended.seconds]).encode()
-
-
-def golden_payload(runs: Sequence[Sequence[Outcome]]) -> bytes:
-    """Return the contents of the record of the golden runs."""
-    whole = all(
-        max(len(outcome.stdout), len(outcome.stderr)) <= OUTPUT for run in runs for outcome in run
-    )
-    rows = [
-        [
-            {
-                "status": outcome.status,
-                "signal": outcome.signal,
-                "stdout": outcome.stdout[:OUTPUT].decode("latin-1"),
-                "stderr": outcome.stderr[:OUTPUT].decode("latin-1"),
-                "limit": outcome.limit,
-                "seconds": outcome.seconds,
-            }
-            for outcome in run
-        ]
-        for run in runs
-    ]
-    return zlib.compress(json.dumps({"whole": whole, "runs": rows}).encode(), 1)
 
 
 def known(data: bytes, path: Path) -> bool:
@@ -421,99 +377,61 @@ def parse(data: bytes, path: Path) -> Contents:
 
 
 def _take(found: Contents, kind: int, payload: bytes) -> None:
-    """Add the contents of a record; unknown kinds are ignored."""
-    take = _TAKE.get(kind)
-    if take is not None:
-        take(found, payload)
+    """Add the contents of a record; kinds that a later version may write are ignored."""
+    if kind == STEP:
+        step = _add_step(found, payload)
+        _go_on(found, step.base, step.number)
+    elif kind == EARLIER:
+        if found.earlier is None:  # both begin with the same input
+            found.earlier = Contents(steps=found.steps[:1], numbers={found.steps[0].key: 0})
+        found.earlier.current = _add_step(found.earlier, payload).number
+    elif kind == RETURN:
+        given_up, number = (found.numbers[key] for key in (payload[:KEY], payload[KEY:]))
+        _go_on(found, given_up, number)
+        found.returns.append(Return(given_up, number, len(found.steps)))
+        found.doubtful = {key for key, (good, _) in found.verdicts.items() if good}
+    elif kind == BEST:
+        found.current = found.numbers[payload]
+    elif kind == SEEN:
+        if not payload[0]:
+            for key in found.unconfirmed:
+                found.verdicts.pop(key, None)
+        found.unconfirmed.clear()
+    elif kind == PASS:
+        name, number, checks, seconds = json.loads(payload)
+        found.passes.append(PassEnd(str(name), int(number), int(checks), float(seconds)))
+    elif kind == NOTE:
+        name, value = json.loads(payload)
+        found.notes[name] = value
+    elif kind == HEAD:
+        said = json.loads(payload)
+        files = said.get("files")
+        if files is not None:
+            files = {path: FileState(*state) for path, state in files.items()}
+        found.head = Head(**{**said, "commands": tuple(said["commands"]), "files": files})
+    elif kind == GOLDEN:
+        said = json.loads(zlib.decompress(payload))
+        runs = tuple(tuple(_outcome(**fields) for fields in run) for run in said["runs"])
+        found.golden = GoldenRuns(runs, said["whole"])
 
 
-def _take_head(found: Contents, payload: bytes) -> None:
-    fields = json.loads(payload)
-    files = fields.get("files")
-    if files is not None:
-        files = {path: FileState(*state) for path, state in files.items()}
-    found.head = Head(**{**fields, "commands": tuple(fields["commands"]), "files": files})
+def _outcome(stdout: str, stderr: str, **rest: Any) -> Outcome:
+    return Outcome(stdout=stdout.encode("latin-1"), stderr=stderr.encode("latin-1"), **rest)
 
 
-def _take_accepted(found: Contents, payload: bytes) -> None:
-    step = _take_step(found, payload)
-    _go_on(found, found.steps[step].base, step)
-
-
-def _take_earlier(found: Contents, payload: bytes) -> None:
-    if found.earlier is None:  # both begin with the same input
-        found.earlier = Contents(steps=found.steps[:1], numbers={found.steps[0].key: 0})
-    found.earlier.current = _take_step(found.earlier, payload)
-
-
-def _take_return(found: Contents, payload: bytes) -> None:
-    given_up, number = (found.numbers[key] for key in _RETURN.unpack(payload))
-    _go_on(found, given_up, number)
-    found.returns.append(Return(given_up, number, len(found.steps)))
-    found.doubtful = {key for key, (good, _) in found.verdicts.items() if good}
-
-
-def _take_best(found: Contents, payload: bytes) -> None:
-    found.current = found.numbers[payload]
-
-
-def _take_seen(found: Contents, payload: bytes) -> None:
-    if not payload[0]:
-        for key in found.unconfirmed:
-            found.verdicts.pop(key, None)
-    found.unconfirmed.clear()
-
-
-def _take_golden(found: Contents, payload: bytes) -> None:
-    said = json.loads(zlib.decompress(payload))
-    runs = tuple(tuple(_read_outcome(**fields) for fields in run) for run in said["runs"])
-    found.golden = GoldenRuns(runs, said["whole"])
-
-
-def _take_pass(found: Contents, payload: bytes) -> None:
-    name, number, checks, seconds = json.loads(payload)
-    found.passes.append(PassEnd(str(name), int(number), int(checks), float(seconds)))
-
-
-def _take_note(found: Contents, payload: bytes) -> None:
-    name, value = json.loads(payload)
-    found.notes[name] = value
-
-
-_TAKE: Mapping[int, Callable[[Contents, bytes], None]] = {
-    HEAD: _take_head,
-    STEP: _take_accepted,
-    EARLIER: _take_earlier,
-    RETURN: _take_return,
-    BEST: _take_best,
-    SEEN: _take_seen,
-    GOLDEN: _take_golden,
-    PASS: _take_pass,
-    NOTE: _take_note,
-}
+def _add_step(found: Contents, payload: bytes) -> Step:
+    base, key, size, checks, seconds, length = _STEP.unpack_from(payload)
+    change = _STEP.size + length
+    what, pass_name = json.loads(payload[_STEP.size : change])
+    number = len(found.steps)
+    before = found.numbers[base] if number else 0
+    step = Step(number, before, key, size, what, pass_name, seconds, checks, payload[change:])
+    found.steps.append(step)
+    found.numbers[key] = number
+    return step
 
 
 def _go_on(found: Contents, left: int, reached: int) -> None:
     """Find out the best text after a step or return."""
     keys = (found.steps[number].key for number in (found.current, left, reached))
     found.current = found.numbers[best_after(*keys)]
-
-
-def _take_step(found: Contents, payload: bytes) -> int:
-    step = _read_step(payload, found)
-    found.steps.append(step)
-    found.numbers[step.key] = step.number
-    return step.number
-
-
-def _read_step(payload: bytes, found: Contents) -> Step:
-    base, key, size, checks, seconds, length = _STEP.unpack_from(payload)
-    change = _STEP.size + length
-    what, pass_name = json.loads(payload[_STEP.size : change])
-    number = len(found.steps)
-    before = found.numbers[base] if number else 0
-    return Step(number, before, key, size, what, pass_name, seconds, checks, payload[change:])
-
-
-def _read_outcome(stdout: str, stderr: str, **rest: object) -> Outcome:
-    return Outcome(stdout=stdout.encode("latin-1"), stderr=stderr.encode("latin-1"), **rest)  # type: ignore[arg-type]

@@ -8,8 +8,8 @@ import os
 import shlex
 import stat
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
-from types import TracebackType
 
 from reducekit.delta import delta
 from reducekit.errors import UsageError
@@ -25,22 +25,19 @@ from reducekit.journal.records import (
     RETURN,
     SEEN,
     STEP,
+    VERDICT,
     Contents,
     Head,
-    PassEnd,
     best_after,
     digest,
     earlier_payloads,
     frame,
-    frame_verdict,
     golden_payload,
-    head_payload,
+    json_payload,
     known,
-    note_payload,
     parse,
-    pass_payload,
-    return_payload,
     step_payload,
+    verdict_payload,
 )
 from reducekit.oracle.outcome import Outcome
 
@@ -183,12 +180,18 @@ class Journal:
         """The key of the best text by the file; empty after an interrupt that left it open."""
         self._numbers = dict(found.numbers)
         self._replaying = False
-        self._known = _known_moves(found)
+        keys = [step.key for step in found.steps]
+        # The recorded steps and returns, each with the texts before and after.
+        self._known = {(STEP, keys[step.base], step.key) for step in found.steps}
+        self._known |= {(RETURN, keys[back.given_up], keys[back.step]) for back in found.returns}
         if not self.resumed or found.cut:
-            self._cut(handle)
+            try:  # only good records stay
+                os.ftruncate(handle, self._end)
+            except OSError as error:
+                self._give_up(error)
         if not self.resumed:
             # In a single write, so that no file has half of it.
-            self._pending = MAGIC + frame(HEAD, head_payload(head), len(MAGIC))
+            self._pending = MAGIC + frame(HEAD, json_payload(asdict(head)), len(MAGIC))
         if not found.steps:  # the input
             key = digest(text)
             self._add_step(text, key, ("", ""), (0, 0.0))
@@ -202,12 +205,7 @@ class Journal:
     def __enter__(self) -> Journal:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def verdict(
@@ -216,7 +214,7 @@ class Journal:
         """Record the oracle's verdict on the text with this key (see `digest`)."""
         if len(key) != KEY:
             raise ValueError(f"a key has {KEY} bytes, not {len(key)}")
-        self._write(frame_verdict(key, interesting, seconds, self._next, unresolved=unresolved))
+        self._add(VERDICT, verdict_payload(key, interesting, seconds, unresolved=unresolved))
 
     def step(
         self,
@@ -245,7 +243,7 @@ class Journal:
     def best(self, text: bytes) -> None:
         """Record that a step is the best text, unless that is clear from the steps themselves.
 
-        A text that is no step, such as one that was laid out anew, changes nothing.
+        A text that is no step, such as a pretty-printed one, changes nothing.
         """
         key = self._key if text is self._text else digest(text)
         if key != self._best and key in self._numbers:
@@ -261,7 +259,7 @@ class Journal:
             self._add_step(text, key, ("", ""), (0, 0.0))
         if not self._recorded_before(RETURN, key):
             self._best = b""
-            self._add(RETURN, return_payload(self._key, key))
+            self._add(RETURN, self._key + key)
         self._stand_on(text, key)
         self._settle(best, left, key)
         return self.current
@@ -269,7 +267,7 @@ class Journal:
     def pass_ended(self, name: str, number: int, *, checks: int, seconds: float) -> None:
         """Record the end of a pass in a round; both counts are since the reduction began."""
         if not self._replaying:
-            self._add(PASS, pass_payload(PassEnd(name, number, checks, seconds)))
+            self._add(PASS, json_payload([name, number, checks, seconds]))
 
     def golden(self, runs: Sequence[Sequence[Outcome]]) -> None:
         """Record the outcomes of the golden runs: for each run, one per command.
@@ -288,7 +286,7 @@ class Journal:
 
     def note(self, name: str, value: str) -> None:
         """Record a value by name; a later one replaces it."""
-        self._add(NOTE, note_payload(name, value))
+        self._add(NOTE, json_payload([name, value]))
 
     @property
     def replaying(self) -> bool:
@@ -312,10 +310,6 @@ class Journal:
         if handle is not None:
             os.close(handle)
 
-    def _restored(self) -> bytes:
-        """Return the text of the current step from the loaded journal."""
-        return self.found.text(self.current) if self.found.steps else b""
-
     def _recorded_before(self, kind: int, key: bytes) -> bool:
         """Return whether this step or return exists at the current position of the replay."""
         self._replaying = self._replaying and (kind, self._key, key) in self._known
@@ -337,7 +331,9 @@ class Journal:
     ) -> None:
         if self._handle is not None:
             try:
-                base = self._text if self._text is not None else self._restored()
+                base = self._text
+                if base is None:
+                    base = self.found.text(self.current) if self.found.steps else b""
                 payload = step_payload(self._key, key, len(text), words, progress)
                 self._add(STEP, payload + delta(base, text))
             except UsageError as error:
@@ -345,13 +341,8 @@ class Journal:
         self._numbers[key] = self._count
         self._count += 1
 
-    @property
-    def _next(self) -> int:
-        """The offset of the next record."""
-        return self._end + len(self._pending)
-
     def _add(self, kind: int, payload: bytes) -> None:
-        self._write(frame(kind, payload, self._next))
+        self._write(frame(kind, payload, self._end + len(self._pending)))
 
     def _write(self, record: bytes) -> None:
         """Write outstanding records, then `record`, which was made for the offset after them."""
@@ -381,17 +372,3 @@ class Journal:
         self.trouble = error
         self._pending = b""
         self.close()
-
-    def _cut(self, handle: int) -> None:
-        """Truncate the file after its good records."""
-        try:
-            os.ftruncate(handle, self._end)
-        except OSError as error:
-            self._give_up(error)
-
-
-def _known_moves(found: Contents) -> set[tuple[int, bytes, bytes]]:
-    """Return the steps and returns that are recorded, each with the texts before and after."""
-    keys = [step.key for step in found.steps]
-    steps = {(STEP, keys[step.base], step.key) for step in found.steps}
-    return steps | {(RETURN, keys[back.given_up], keys[back.step]) for back in found.returns}

@@ -3,8 +3,7 @@
 from reducekit.reduction.control import Budget, Control, Counts
 from reducekit.reduction.loop import EARLIER, GUESSES, Reduction, Result
 from reducekit.reduction.plan import STAGES, PassChoice
-from reducekit.reduction.protection import Protection
-from reducekit.reduction.skips import Skip
+from reducekit.reduction.skips import Protection, Skip
 
 __all__ = [
     "EARLIER",

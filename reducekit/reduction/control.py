@@ -103,21 +103,21 @@ class Control:
     def take_skip(self) -> bool:
         """Return whether the current pass is to be skipped, and clear the request."""
         # Read without the lock: at worst the request is seen at the next look.
-        if not self._skip:
-            return False
-        with self._condition:
-            self._skip = False
-            self._changed()
-        return True
+        asked = self._skip
+        if asked:
+            with self._condition:
+                self._skip = False
+                self._changed()
+        return asked
 
     def take_continued(self) -> bool:
         """Return whether a pause, or a stop of the process, has ended since the last call."""
-        if not self._continued:
-            return False
-        with self._condition:
-            self._continued = False
-            self._changed()
-        return True
+        asked = self._continued
+        if asked:
+            with self._condition:
+                self._continued = False
+                self._changed()
+        return asked
 
     def _changed(self) -> None:
         self.requested = self._paused or self._skip or self._continued or self._reason is not None

@@ -28,8 +28,7 @@ from reducekit.offers import Compares, Skips
 from reducekit.reduction.best import Best
 from reducekit.reduction.control import Control
 from reducekit.reduction.plan import SchedulePosition
-from reducekit.reduction.protection import Protection
-from reducekit.reduction.skips import Fingerprints, LocalContext, Skip
+from reducekit.reduction.skips import Fingerprints, LocalContext, Protection, Skip
 from reducekit.reduction.verdicts import Verdict, Verdicts
 from reducekit.search.pass_search import Task
 from reducekit.search.scheduler import Scheduler
@@ -37,8 +36,7 @@ from reducekit.search.strategy import Strategy
 
 # Each open pass holds its problem in memory, and the worth of its candidates falls with each pass
 # (`search.scheduler`): by 0.85 ** 10 = 0.2, below what is worth a run.
-_PASSES = 10
-"""Maximum number of passes that are searched at the same time."""
+_PASSES = 10  # maximum number of passes that are searched at the same time
 # Resizing lets go of what is in flight, so small changes are not worth it. By hand.
 _RESIZED = 1.5
 """The number in flight adapts when a run checks this many times more candidates, or fewer."""
@@ -64,21 +62,16 @@ class Shared:
     control: Control
     verdicts: Verdicts
     best: Best
-    refuted: set[bytes]
-    """The refuted changes, by their local context (see `LocalContext`)."""
-    fingerprints: Fingerprints
-    """The fingerprints of refuted texts."""
+    refuted: set[bytes]  # the refuted changes, by their local context (see `LocalContext`)
+    fingerprints: Fingerprints  # the fingerprints of refuted texts
     hurried: list[tuple[bytes | None, bytes | None]]
     """Of changes that only reached a limit shorter than the first: both of these."""
     look_again: Callable[[], None]
     """Reruns the best text. Raises Stopped, or `Refuted`, if it no longer fails."""
-    useless: dict[str, bytes]
-    """The passes that found nothing, each with the text on which it did."""
+    useless: dict[str, bytes]  # the passes that found nothing, each with the text on which it did
     protection: Protection
-    prefer: Callable[[Order], Order]
-    """Makes the order of the frontend's, which may change."""
-    round: int = 0
-    """The round of the last pass that began."""
+    prefer: Callable[[Order], Order]  # makes the order of the frontend's, which may change
+    round: int = 0  # the round of the last pass that began
     compares: bool = field(init=False)
     """Whether the frontend is a `Compares`, which takes 20 us to find out."""
 
@@ -114,8 +107,7 @@ class Candidate:
     text: bytes
     key: bytes | None = None
     """The text's key among the verdicts; None if its text alone shows that it needs no run."""
-    skip: Skip | None = None
-    """Why it needs no run, if its text alone shows that."""
+    skip: Skip | None = None  # why it needs no run, if its text alone shows that
     local: bytes | None = None
     """The key of the change (what is replaced by what) among the refuted changes."""
     fingerprint: bytes | None = None
@@ -142,12 +134,10 @@ class Epoch:
     """Maximum number of candidates in flight; above the workers if one run checks several."""
     _batched: bool = field(init=False)
     """Whether one run checks all candidates in flight, up to the first success."""
-    _succeeded: set[str] = field(default_factory=set)
-    """The passes that succeeded."""
+    _succeeded: set[str] = field(default_factory=set)  # the passes that succeeded
     _scheduler: Scheduler[Patched, SchedulePosition] = field(init=False)
     _context: LocalContext = field(init=False)
-    _base: tuple[Patched, bytes] = field(init=False)
-    """The tentative edits, and the text they give."""
+    _base: tuple[Patched, bytes] = field(init=False)  # the tentative edits, and the text they give
     _texts: WeakKeyDictionary[Proposed, bytes] = field(default_factory=WeakKeyDictionary)
     """The texts of candidates that others may be built on."""
 
@@ -251,20 +241,16 @@ class Epoch:
             else:
                 self._take(candidate, *skipped)
 
-    def _has_room(self) -> bool:
-        """Return whether one more pass may be searched as well."""
-        # What follows a success is searched in the next epoch, on the new text.
-        if self.accepted or self._scheduler.merging.unproved:
-            return False
-        return len(self.positions) < _PASSES and bool(self.flight)
-
     def _look_ahead(self) -> bool:
         """Search the next pass as well if none has changed anything; return whether there is one.
 
         Only if several candidates may be in flight, and some are: a search that has ended makes
         room anyway.
         """
-        if not self._has_room():
+        # What follows a success is searched in the next epoch, on the new text.
+        if self.accepted or self._scheduler.merging.unproved:
+            return False
+        if len(self.positions) >= _PASSES or not self.flight:
             return False
         following = self.positions[-1].after(False)
         while following is not None and following.draws and self.shared.is_useless(following):

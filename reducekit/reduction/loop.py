@@ -21,8 +21,7 @@ from reducekit.reduction.best import Best
 from reducekit.reduction.control import Budget, Control, Counts, Spending, Stopped
 from reducekit.reduction.epoch import Epoch, Shared
 from reducekit.reduction.plan import PassChoice, first_position
-from reducekit.reduction.protection import Protection
-from reducekit.reduction.skips import Fingerprints
+from reducekit.reduction.skips import Fingerprints, Protection
 from reducekit.reduction.verdicts import Sightings, Verdicts
 from reducekit.search.strategy import Strategy
 
@@ -371,8 +370,5 @@ class Reduction:
         if not self.executor.steady:
             # Doubled with each return: what has fooled n confirmations is met by 2 n.
             self._verdicts.confirmations = self.repeats << self._returns
-        best.return_to(lambda each: self._repeated(each, best.seconds), first[0])
-
-    def _repeated(self, text: bytes, seconds: float) -> bool:
-        """Return whether a text is interesting in the currently required number of runs."""
-        return self._verdicts.always(text, seconds, self.repeats << self._returns)
+        times = self.repeats << self._returns
+        best.return_to(lambda each: self._verdicts.always(each, best.seconds, times), first[0])

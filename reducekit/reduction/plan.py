@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
@@ -45,9 +45,17 @@ class PassChoice:
         stages = {name: getattr(schedule, name) for name in STAGES}
         known = {_key(each.name): each.name for stage in stages.values() for each in stage}
         for option, names in (("only", self.only), ("without", self.without)):
-            _refuse_unknown(option, names, known)
+            for name in names:
+                if _key(name) not in known:
+                    close = get_close_matches(_key(name), known, 1)
+                    hint = f" Did you mean {known[close[0]]!r}?" if close else ""
+                    there = ", ".join(sorted(known.values()))
+                    raise UsageError(f"`{option}`: unknown pass {name!r}.{hint} Passes: {there}")
         chosen = {*map(_key, self.only or known)} - {*map(_key, self.without)}
-        kept = _restricted(stages, chosen)
+        kept = {
+            stage: tuple(each for each in passes if _key(each.name) in chosen)
+            for stage, passes in stages.items()
+        }
         if not any(kept.values()):
             raise UsageError("`only` and `without` exclude every pass: there is nothing to try")
         return replace(schedule, **kept)  # type: ignore[arg-type]  # all are sequences of passes
@@ -124,10 +132,6 @@ class SchedulePosition:
             schedule.thorough if schedule.effort == "thorough" else (),
         )[self.stage]
 
-    def _is_quick_end(self) -> bool:
-        """Return whether quick effort ends with this stage."""
-        return self.schedule.effort == "quick" and self.stage == _last_if_quick(self.schedule)
-
     def _settled(self) -> SchedulePosition | None:
         """Move to the next stage if this one has ended."""
         position, schedule = self, self.schedule
@@ -139,7 +143,8 @@ class SchedulePosition:
             if position.stage == _SWEEP and position.swept and not position.helped:
                 # What has changed since the last sweep does not help: try everything again.
                 stage, swept = _SWEEP, False
-            if stage == _END or position._is_quick_end():
+            last_if_quick = _ONCE if schedule.once else _CLOSING
+            if stage == _END or (schedule.effort == "quick" and position.stage == last_if_quick):
                 return None
             begins = stage == _ROUNDS
             # `allow_growth` is of the first stage, which no position comes back to.
@@ -147,32 +152,8 @@ class SchedulePosition:
         return position
 
 
-def _last_if_quick(schedule: Schedule) -> int:
-    return _ONCE if schedule.once else _CLOSING
-
-
 def first_position(schedule: Schedule, allow_growth: bool = True) -> SchedulePosition | None:
     """Return the first position of a schedule; None if it has no passes."""
     if not (schedule.prepare or schedule.once or schedule.rounds or schedule.closing):
         return None
     return SchedulePosition(schedule, allow_growth=allow_growth)._settled()
-
-
-def _refuse_unknown(option: str, names: Sequence[str], known: Mapping[str, str]) -> None:
-    """Raise UsageError for a name that no pass has; `known` are the names by their keys."""
-    for name in names:
-        if _key(name) not in known:
-            close = get_close_matches(_key(name), known, 1)
-            hint = f" Did you mean {known[close[0]]!r}?" if close else ""
-            there = ", ".join(sorted(known.values()))
-            raise UsageError(f"`{option}`: unknown pass {name!r}.{hint} Passes: {there}")
-
-
-def _restricted(
-    stages: Mapping[str, Sequence[Pass]], keys: Container[str]
-) -> dict[str, tuple[Pass, ...]]:
-    """Return the stages with only the passes that have one of these keys."""
-    return {
-        stage: tuple(each for each in passes if _key(each.name) in keys)
-        for stage, passes in stages.items()
-    }

@@ -47,10 +47,8 @@ class Sightings:
 
     active: bool
     streak: int = 0
-    longest: int = 0
-    """The longest streak after which the failure was seen again."""
-    paused: bool = False
-    """Whether there was a pause since then."""
+    longest: int = 0  # the longest streak after which the failure was seen again
+    paused: bool = False  # whether there was a pause since then
 
     @property
     def due(self) -> bool:
@@ -84,8 +82,7 @@ class Verdict(NamedTuple):
 
     interesting: bool
     seconds: float
-    unresolved: bool = False
-    """Whether it says neither that the text fails nor that it passes."""
+    unresolved: bool = False  # whether it says neither that the text fails nor that it passes
 
 
 class _Running(NamedTuple):
@@ -93,8 +90,7 @@ class _Running(NamedTuple):
 
     ticket: int
     text: bytes
-    again: bool
-    """Whether this reruns a text that was found interesting before."""
+    again: bool  # whether this reruns a text that was found interesting before
 
 
 @dataclass(slots=True)
@@ -119,10 +115,8 @@ class Verdicts:
     journal: Journal | None
     spending: Spending
     sightings: Sightings = field(default_factory=lambda: Sightings(active=False))
-    confirmations: int = 0
-    """How many reruns must confirm a success, after one did not fail again."""
-    first: float = 0.0
-    """How many seconds the input took."""
+    confirmations: int = 0  # how many reruns must confirm a success, after one did not fail again
+    first: float = 0.0  # how many seconds the input took
     _patient: bool = False
     _hurried: dict[bytes, bytes] = field(default_factory=dict)
     """The keys of texts that reached a limit shorter than the first, and those to ask again by."""

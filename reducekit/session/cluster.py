@@ -31,7 +31,7 @@ class Cluster(Closing):
 
         `described` is the address of a Dask scheduler (`tcp://HOST:PORT`), `local:N` for N
         workers on this machine, or a YAML file. The files to `ship` are sent along to the
-        workers. When no worker is left, so many `local_slots` take over. Raises UsageError.
+        workers. If all are lost, `local_slots` jobs run here instead. Raises UsageError.
         """
         # Only who wants a cluster loads this.
         from reducekit.executors.cluster.admission import Shipped
@@ -41,7 +41,7 @@ class Cluster(Closing):
         self._local_slots = local_slots
         self.shipped = Shipped.read(ship)
         """The files sent to the workers."""
-        self._told: list[str] = []
+        self._waiting: list[str] = []
         self._listener: Callable[[str], None] | None = None
         spec = ClusterSpec.parse(described)
         self.connection: Connection = Connection(spec)
@@ -55,8 +55,8 @@ class Cluster(Closing):
         """Call that function with each message for the user, beginning with those kept so far."""
         self._listener = tell
         if tell is not None:
-            told, self._told = self._told, []
-            for each in told:
+            waiting, self._waiting = self._waiting, []
+            for each in waiting:
                 tell(each)
 
     def opener(
@@ -87,6 +87,6 @@ class Cluster(Closing):
     def tell(self, text: str) -> None:
         """Tell the user something."""
         if self._listener is None:
-            self._told.append(text)
+            self._waiting.append(text)
         else:
             self._listener(text)

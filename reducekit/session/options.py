@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeAlias, get_args
 
@@ -17,21 +18,17 @@ from reducekit.executors.executor import Executor
 from reducekit.executors.repeating import Repeat
 from reducekit.frontend import Effort, Frontend
 from reducekit.offers import ChecksModels
-from reducekit.option import given_fields, option, read_fields, several
-from reducekit.oracle.also import Accepts, Also
+from reducekit.option import given_fields, in_group, read_fields, several
+from reducekit.oracle.also import Accepts, Also, about_answers
 from reducekit.oracle.command import Command, Vary, checking_model
 from reducekit.oracle.counters import Words as Words
 from reducekit.oracle.criterion import Criterion, Matches
 from reducekit.oracle.kinds import (
     KINDS,
-    Costly,
     Kind,
     Making,
-    OfCommand,
     Own,
     Pattern,
-    Predicate,
-    Slow,
     Test,
     Unstable,
     WrongModel,
@@ -40,7 +37,6 @@ from reducekit.oracle.kinds import (
 )
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
-from reducekit.oracle.stack import SameStack, under_gdb
 from reducekit.oracle.unresolved import Resolved
 from reducekit.own_checks import Subject
 from reducekit.session.cluster import Cluster
@@ -53,6 +49,11 @@ MISSING_COMMAND = (
     "(or `oracle`: a test that exits with 0 if the file is interesting)"
 )
 EFFORTS: tuple[Effort, ...] = get_args(Effort)
+FRESH = 16
+"""Number of variants that no check uses.
+
+A solver with a chance of 1 in 4 answers 4 of them, give or take 1.7.
+"""
 
 
 def _repeat(given: str | Repeat) -> Repeat:
@@ -105,78 +106,102 @@ class Known(Kind):
         return self.known.criterion
 
 
+_failure = in_group("Failure")
+_limit = in_group("Limits")
+_search = in_group("Search")
+_output = in_group("Output")
+_cluster = in_group("Cluster")
 _KINDS: tuple[type[Kind], ...] = (*KINDS, Known)
 
 
+_OF_KINDS: dict[str, Any] = {
+    each.name: field(default=each.default, metadata=each.metadata)
+    for kind in _KINDS
+    for each in fields(kind)
+}
+"""The options that the kinds of failure declare, with their help and defaults."""
+
+
 @dataclass(frozen=True, kw_only=True)
-class Failure(Own, Pattern, Unstable, Costly, Slow, WrongModel, Known, Predicate, Test, OfCommand):
+class Failure:
     """What is preserved, and the limits of each run. Times are in seconds, sizes in bytes.
 
-    All options also take text, as on the command line: `timeout="90s"`, `memory="4G"`. The options
-    for the kinds of failure are declared in `reducekit.oracle.kinds`. Exactly one of `command`,
-    `oracle`, `interesting` and `known` defines the failure. With `command` alone, the command's own
-    failure is preserved: its exit status or signal and its failure line.
+    All options also take text, as on the command line: `timeout="90s"`, `memory="4G"`. Exactly one
+    of `command`, `oracle`, `interesting` and `known` defines the failure. With `command` alone, the
+    command's own failure is preserved: its exit status or signal and its failure line.
     """
 
-    also_passes: Sequence[Words] = option(
-        "CMD must also accept the file (exit 0). Repeatable.",
-        "Failure",
-        (),
-        read=several,
-        metavar="CMD",
+    # The options of the kinds of failure, which `reducekit.oracle.kinds` explains, in the order of
+    # the help.
+    command: Words | None = _OF_KINDS["command"]
+    oracle: Words | None = _OF_KINDS["oracle"]
+    interesting: Callable[[bytes], bool] | None = None
+    """The same as a function. It must always return the same for the same text."""
+    known: KnownFailure | None = None
+    """The failure if it is already known, as in a hunt."""
+    exit_code: int | None = _OF_KINDS["exit_code"]
+    match_out: Sequence[str] = _OF_KINDS["match_out"]
+    match_err: Sequence[str] = _OF_KINDS["match_err"]
+    reference: Words | None = _OF_KINDS["reference"]
+    wrong_model: bool = _OF_KINDS["wrong_model"]
+    slower_than: float | None = _OF_KINDS["slower_than"]
+    slower_ratio: float | None = None
+    """The least ratio of the run's time to that of the `reference`."""
+    cost: str | None = _OF_KINDS["cost"]
+    at_least: float | None = _OF_KINDS["at_least"]
+    times: float | None = _OF_KINDS["times"]
+    floor: float | None = _OF_KINDS["floor"]
+    regression: bool = _OF_KINDS["regression"]
+    unstable: int | None = _OF_KINDS["unstable"]
+    good: int = _OF_KINDS["good"]
+    bad: int = _OF_KINDS["bad"]
+    ignore_out: bool = _OF_KINDS["ignore_out"]
+    ignore_err: bool = _OF_KINDS["ignore_err"]
+    # Those of every failure.
+    also_passes: Sequence[Words] = _failure(
+        "CMD must also accept the file (exit 0). Repeatable.", (), read=several, metavar="CMD"
     )
-    also_match: Sequence[tuple[Words, str]] = option(
+    also_match: Sequence[tuple[Words, str]] = _failure(
         "Stdout of CMD must also match REGEX. Repeatable.",
-        "Failure",
         (),
         read=_pairs,
         metavar="CMD REGEX",
         rare=True,
     )
-    match_stack: int | str | None = option(
+    match_stack: int | str | None = _failure(
         "The crash stays in the same N innermost functions, or in one that matches REGEX (gdb).",
-        "Failure",
         read=_frames,
         metavar="N|REGEX",
         rare=True,
     )
-    unresolved: int | None = option(
+    unresolved: int | None = _failure(
         "Status or signal by which --cmd or --oracle says that it cannot judge a file.",
-        "Failure",
         read=quantities.exit_code,
         metavar="N|SIGNAL",
         rare=True,
     )
-    stdin: bool = option("Pass the file on standard input.", "Failure", False, rare=True)
-    shell: bool = option(
-        "Run commands with /bin/sh (pipes, variables).", "Failure", False, rare=True
-    )
-    timeout: float | None = option(
+    stdin: bool = _failure("Pass the file on standard input.", False, rare=True)
+    shell: bool = _failure("Run commands with /bin/sh (pipes, variables).", False, rare=True)
+    timeout: float | None = _limit(
         "Limit of a run: 90s, 5m (default: 4 times the best file's).",
-        "Limits",
         read=quantities.seconds,
         metavar="S",
     )
-    first_timeout: float | None = option(
-        "Time limit of a run on the input.", "Limits", read=quantities.seconds, spelled=None
+    first_timeout: float | None = _limit(
+        "Time limit of a run on the input.", read=quantities.seconds, spelled=None
     )
-    cpu: float | None = option(
+    cpu: float | None = _limit(
         "CPU time of each process of a run, such as 90s; rounded up to seconds.",
-        "Limits",
         read=quantities.seconds,
         metavar="S",
         rare=True,
     )
-    memory: int | None = option(
-        "Address space of each process, in megabytes or as 4G.",
-        "Limits",
-        read=quantities.size,
-        metavar="MB",
+    memory: int | None = _limit(
+        "Address space of each process, in megabytes or as 4G.", read=quantities.size, metavar="MB"
     )
-    max_output: int | None = option(
+    max_output: int | None = _limit(
         "Output kept of each stream; a run that prints more is stopped "
         f"(default: {Limits().output / 1e6:.1f}).",
-        "Limits",
         read=quantities.size,
         metavar="MB",
         rare=True,
@@ -192,6 +217,11 @@ class Failure(Own, Pattern, Unstable, Costly, Slow, WrongModel, Known, Predicate
                 object.__setattr__(self, "slower_ratio", read.ratio or self.slower_ratio)
                 read = read.seconds
             object.__setattr__(self, name, read)
+
+    @cached_property
+    def kind(self) -> Kind:
+        """The kind of failure that the options ask for. Raises UsageError if they contradict."""
+        return kind_of(given_fields(self), _KINDS)
 
     @property
     def says_what_fails(self) -> bool:
@@ -214,10 +244,8 @@ class Failure(Own, Pattern, Unstable, Costly, Slow, WrongModel, Known, Predicate
 
     def limits(self) -> Limits:
         """Return the limits of each run."""
-        given = Limits(wall=self.timeout, cpu=self.cpu, memory=self.memory)
-        if self.max_output is None:
-            return given
-        return Limits(given.wall, given.cpu, given.memory, self.max_output)
+        output = Limits().output if self.max_output is None else self.max_output
+        return Limits(self.timeout, self.cpu, self.memory, output)
 
     def commands_and_criterion(
         self, vary: Vary | None = None, models: ChecksModels | None = None
@@ -230,8 +258,7 @@ class Failure(Own, Pattern, Unstable, Costly, Slow, WrongModel, Known, Predicate
         """
         if not self.says_what_fails:
             raise UsageError(MISSING_COMMAND)
-        kind = kind_of(given_fields(self), _KINDS)
-        made = self._made
+        kind, made = self.kind, self._made
         commands, criterion = _varied(kind.commands(made), vary), kind.criterion()
         if isinstance(kind, WrongModel):
             commands = (_checking(commands, models),)
@@ -241,10 +268,9 @@ class Failure(Own, Pattern, Unstable, Costly, Slow, WrongModel, Known, Predicate
             criterion = Resolved(criterion, self.unresolved)
         if self.slower_than is not None and self.timeout is not None:
             raise UsageError("`slower_than` is the time limit: it does not go with `timeout`")
-        others: list[tuple[str, Command, Criterion]] = []
-        for words in self.also_passes:
-            command = made(words)
-            others.append((command.words[0], command, Accepts()))
+        others: list[tuple[str, Command, Criterion]] = [
+            (command.words[0], command, Accepts()) for command in map(made, self.also_passes)
+        ]
         for words, pattern in self.also_match:
             command = made(words)
             wanted = Matches(out=(regex("also_match", pattern),))
@@ -259,26 +285,30 @@ class Failure(Own, Pattern, Unstable, Costly, Slow, WrongModel, Known, Predicate
             raise UsageError(
                 "`match_stack` requires `command` or `oracle`, and no other kind of failure"
             )
-        return self._at_its_place(commands, criterion)
+        from reducekit.oracle.stack import SameStack, under_gdb
 
-    def _at_its_place(
-        self, commands: tuple[Command, ...], criterion: Criterion
-    ) -> tuple[tuple[Command, ...], Criterion]:
-        """Return both with the command that shows where the first one crashes, if there is gdb."""
-        wanted = self.match_stack
         found = SameStack(criterion, len(commands))
-        if isinstance(wanted, int):
-            found = replace(found, count=wanted)
+        if isinstance(self.match_stack, int):
+            found = replace(found, count=self.match_stack)
         else:
-            pattern = regex("match_stack", str(wanted)).pattern.decode()
+            pattern = regex("match_stack", self.match_stack).pattern.decode()
             found = replace(found, pattern=re.compile(pattern))
         gdb = under_gdb(commands[0])
         return (commands if gdb is None else (*commands, gdb)), found
 
-    def fresh_commands(self, count: int, vary: Vary | None) -> tuple[Command, ...]:
-        """Return the command on variants that no check uses; nothing if checks use no variants."""
-        kind = kind_of(given_fields(self), _KINDS)
-        return _varied(kind.fresh(count, self._made), vary) if isinstance(kind, Unstable) else ()
+    def fresh_commands(
+        self, commands: Sequence[Command], criterion: Criterion, vary: Vary | None
+    ) -> tuple[Command, ...]:
+        """Return the commands on variants that no check uses, for a failure about answers."""
+        if isinstance(self.kind, Unstable):
+            return _varied(self.kind.fresh(FRESH, self._made), vary)
+        if vary is None or not about_answers(criterion):
+            return ()
+        return tuple(
+            replace(each, variant=number, vary=vary)
+            for number in range(1, FRESH + 1)
+            for each in commands
+        )
 
     def _made(self, words: Words) -> Command:
         return Command.of(words, stdin=self.stdin, shell=self.shell)
@@ -323,148 +353,114 @@ class Options(Failure):
     """The name of the input in messages (default: its path)."""
     format: str | Frontend | None = None
     """A frontend or its name; None: found by the suffix of the file or by the text, else `text`."""
-    repeat: Repeat | None = option(
-        "Flaky failure: require K failing runs out of N.", "Failure", read=_repeat, metavar="K-of-N"
+    repeat: Repeat | None = _failure(
+        "Flaky failure: require K failing runs out of N.", read=_repeat, metavar="K-of-N"
     )
-    max_checks: int | None = option(
-        "Stop after N checks.", "Limits", read=quantities.count, metavar="N"
+    max_checks: int | None = _limit("Stop after N checks.", read=quantities.count, metavar="N")
+    max_time: float | None = _limit(
+        "Stop after S seconds, or as 10m, 2h.", read=quantities.seconds, metavar="S"
     )
-    max_time: float | None = option(
-        "Stop after S seconds, or as 10m, 2h.", "Limits", read=quantities.seconds, metavar="S"
-    )
-    until: int | None = option(
+    until: int | None = _limit(
         "Stop when the file has at most BYTES bytes.",
-        "Limits",
         read=quantities.count,
         metavar="BYTES",
         rare=True,
     )
-    patience: int | None = option(
+    patience: int | None = _limit(
         "Stop after N checks without success; 0: never.",
-        "Limits",
         2000,
         read=quantities.count,
         metavar="N",
         rare=True,
     )
-    strategy: str = option("The search algorithm.", "Search", "adaptive", metavar="NAME")
-    effort: Effort = option(
+    strategy: str = _search("The search algorithm.", "adaptive", metavar="NAME")
+    effort: Effort = _search(
         "quick, normal, or thorough: also detours over larger files.",
-        "Search",
         "normal",
         choices=EFFORTS,
         metavar="LEVEL",
     )
-    jobs: int = option(
+    jobs: int = _search(
         "Parallel checks, or auto (default: 2; 1 for scripts and --slower-than).",
-        "Search",
         1,
         read=quantities.jobs,
         metavar="N",
         short="j",
     )
-    width: int | None = option(
+    width: int | None = _search(
         "Size of the speculation window (default: --jobs). Determines the result.",
-        "Search",
         read=quantities.width,
         metavar="N",
         rare=True,
     )
-    fast: bool = option(
-        "Process results as they arrive; not reproducible.", "Search", False, rare=True
-    )
-    only: Sequence[str] = option(
+    fast: bool = _search("Process results as they arrive; not reproducible.", False, rare=True)
+    only: Sequence[str] = _search(
         "Run only this pass. Repeatable; `reducekit passes FORMAT` lists the names.",
-        "Search",
         (),
         read=several,
         metavar="PASS",
         rare=True,
     )
-    without: Sequence[str] = option(
-        "Skip this pass. Repeatable.", "Search", (), read=several, metavar="PASS", rare=True
+    without: Sequence[str] = _search(
+        "Skip this pass. Repeatable.", (), read=several, metavar="PASS", rare=True
     )
-    protect: Sequence[str] = option(
-        "What REGEX matches in the file has to stay. Repeatable.",
-        "Search",
-        (),
-        read=several,
-        metavar="REGEX",
+    protect: Sequence[str] = _search(
+        "What REGEX matches in the file has to stay. Repeatable.", (), read=several, metavar="REGEX"
     )
-    propose: Sequence[Words] = option(
+    propose: Sequence[Words] = _search(
         "Also try what CMD prints for the best file: paths or edits, one a line. Repeatable.",
-        "Search",
         (),
         read=several,
         metavar="CMD",
         rare=True,
     )
-    prefer: Words | None = option(
+    prefer: Words | None = _search(
         "Of files of one size, prefer those for which CMD prints a smaller number.",
-        "Search",
         metavar="CMD",
         rare=True,
     )
-    prefer_first: bool = option(
-        "Compare the numbers of --prefer before the sizes.", "Search", False, rare=True
+    prefer_first: bool = _search(
+        "Compare the numbers of --prefer before the sizes.", False, rare=True
     )
-    output: Path | None = option(
+    output: Path | None = _output(
         "Result, or - for stdout (default: in.reduced.SUFFIX).",
-        "Output",
         read=Path,
         metavar="FILE",
         short="o",
     )
-    in_place: bool = option("Replace INPUT; the original is kept as .orig.", "Output", False)
-    restart: bool = option("Start over; existing results are renamed.", "Output", False)
-    resume: bool = option(
+    in_place: bool = _output("Replace INPUT; the original is kept as .orig.", False)
+    restart: bool = _output("Start over; existing results are renamed.", False)
+    resume: bool = _output(
         "Require an earlier run to resume. (A matching run is resumed automatically.)",
-        "Output",
         False,
         rare=True,
     )
-    journal: bool = option(
-        "Do not write a journal next to the output.",
-        "Output",
-        True,
-        spelled="no-journal",
-        rare=True,
+    journal: bool = _output(
+        "Do not write a journal next to the output.", True, spelled="no-journal", rare=True
     )
-    also_interesting: Path | None = option(
-        "Keep the smallest file for each other failure in DIR.",
-        "Output",
-        read=Path,
-        metavar="DIR",
-        rare=True,
+    also_interesting: Path | None = _output(
+        "Keep the smallest file for each other failure in DIR.", read=Path, metavar="DIR", rare=True
     )
-    pretty: bool = option("Pretty-print the result if it still fails.", "Output", False)
-    lenient: bool = option(
-        "Reduce a file that does not parse by lines and tokens.", "Output", False, rare=True
+    pretty: bool = _output("Pretty-print the result if it still fails.", False)
+    lenient: bool = _output(
+        "Reduce a file that does not parse by lines and tokens.", False, rare=True
     )
-    workdir: Path | None = option(
+    workdir: Path | None = _output(
         "Write candidates below DIR (default: TMPDIR if set, otherwise in memory).",
-        "Output",
         read=Path,
         metavar="DIR",
         rare=True,
     )
-    cluster: str | Cluster | None = option(
+    cluster: str | Cluster | None = _cluster(
         "Run checks on a Dask cluster: tcp://HOST:PORT, local:N or a YAML file.",
-        "Cluster",
         metavar="WHERE",
         rare=True,
     )
-    ship: Sequence[Path] = option(
-        "Send FILE to the workers. Repeatable.",
-        "Cluster",
-        (),
-        read=_paths,
-        metavar="FILE",
-        rare=True,
+    ship: Sequence[Path] = _cluster(
+        "Send FILE to the workers. Repeatable.", (), read=_paths, metavar="FILE", rare=True
     )
-    local_slots: int = option(
+    local_slots: int = _cluster(
         "Fall back to N local jobs when the cluster is lost.",
-        "Cluster",
         0,
         read=quantities.count,
         metavar="N",
@@ -472,3 +468,10 @@ class Options(Failure):
     )
     opener: Opener | None = None
     """Where checks run; None: on this machine, or in this process for `interesting`."""
+
+    @property
+    def input_name(self) -> str:
+        """The name of the input in messages."""
+        if self.name:
+            return self.name
+        return "input" if isinstance(self.input, bytes) else str(self.input)

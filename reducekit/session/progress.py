@@ -25,16 +25,14 @@ from reducekit.text import printable, shortened
 
 # How long a reduction may still take: a range that holds four times out of five, or nothing.
 #
-# The end cannot be computed: what is left to try depends on what will succeed.
-# Of all that can be seen on the way, the checks made so far, the bytes that are
-# left and the round tell the most: in 46 recorded reductions of 20 to 1,000 checks
-# with real solvers, the checks still to come were about the geometric mean of the
-# first two, times a factor that falls from round to round. Neither the slope of
-# the curve nor the time since the last success improves on that. With the factors
-# below, each tried on reductions that it was not fitted on, the range held in 82 %
-# of the moments, and in 84 to 89 % of those of 60 more with oracles in Python. It is wide,
-# ten times from one end to the other in checks and 18 times in seconds: of a narrower
-# one the same could not be said.
+# The end cannot be computed: the rest of the work depends on what will succeed. The best
+# predictors are the checks made so far, the bytes left and the round: in 46 recorded reductions of
+# 20 to 1,000 checks with real solvers, the checks still to come were about the geometric mean of
+# the first two, times a factor that falls from round to round. Neither the slope of the curve nor
+# the time since the last success improves on that. With the factors below, each tried on
+# reductions that it was not fitted on, the range held in 82 % of the moments, and in 84 to 89 % of
+# those of 60 more with oracles in Python. It is wide, ten times from one end to the other in checks
+# and 18 times in seconds: a narrower one would not hold as often.
 _FACTORS = ((0.13, 1.25), (0.05, 0.55), (0.02, 0.28))
 """The checks still to come as a share of the geometric mean, the 8th and the 92nd percentile of
 what was measured: before the rounds, in the first one, later."""
@@ -59,10 +57,6 @@ class Range:
         if most is None:
             return self
         return Range(min(self.low, max(0.0, most)), min(self.high, max(0.0, most)))
-
-    def ended_early(self) -> Range:
-        """Return the range if the end may also come at any moment before."""
-        return Range(0.0, self.high)
 
 
 def checks_left(checks: int, size: int, number: int) -> Range | None:
@@ -118,23 +112,14 @@ def in_words(left: Range | None) -> str:
         ((size, unit) for size, unit in ((3600, "h"), (60, "min")) if left.high >= 2 * size),
         (1, "s"),
     )
-    low, high = _down(left.low / size), _up(left.high / size)
+    low, high = _rounded(left.low / size, math.floor), _rounded(left.high / size, math.ceil)
     return f"under {high} {unit}" if low == 0 else f"{low}-{high} {unit}"
 
 
-def _step(value: float) -> int:
-    """Return the step to round a value to: hundreds to tens, and so on."""
-    return max(1, int(10 ** math.floor(math.log10(value) - 0.5))) if value > 0 else 1
-
-
-def _down(value: float) -> int:
-    step = _step(value)
-    return math.floor(value / step) * step
-
-
-def _up(value: float) -> int:
-    step = _step(value)
-    return math.ceil(value / step) * step
+def _rounded(value: float, to: Callable[[float], int]) -> int:
+    """Round a value to a step that follows its size: hundreds to tens, and so on."""
+    step = max(1, int(10 ** math.floor(math.log10(value) - 0.5))) if value > 0 else 1
+    return to(value / step) * step
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,15 +133,6 @@ class Limit:
     seconds: float | None = None
     size: int | None = None
     quick: bool = False
-
-    @property
-    def any_moment(self) -> bool:
-        """Whether it may end long before a full reduction would.
-
-        A single success can reach the size, and a quick schedule leaves out an unknown share, so
-        only the upper end of an estimate for full reductions holds.
-        """
-        return self.size is not None or self.quick
 
 
 class Point(NamedTuple):
@@ -320,8 +296,10 @@ class Progress:
         checks = checks_left(self.checks, self.size, self.round)
         if checks is None:
             return None
-        if self.limit.any_moment:
-            checks = checks.ended_early()
+        if self.limit.size is not None or self.limit.quick:
+            # A single success can reach the size, and a quick schedule leaves out an unknown
+            # share: only the upper end of an estimate for full reductions holds.
+            checks = Range(0.0, checks.high)
         most = None if self.limit.checks is None else self.limit.checks - self.checks
         seconds = self.pace.time_for(checks.limited(most))
         if seconds is None or self.limit.seconds is None:

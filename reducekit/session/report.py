@@ -1,20 +1,27 @@
-"""The report of a session: the result, what was removed, what it cost, how to reproduce it."""
+"""The report of a session: the result, what was removed, what it cost, how to reproduce it.
+
+Also what a notebook shows of it, and of the session before.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
-from typing import Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
 
+from reducekit.events import Event, Finished
 from reducekit.oracle.outcome import Outcome
 from reducekit.reduction import Counts
-from reducekit.session.progress import stop_in_words
-from reducekit.session.runs.fresh import Ends, Shown
-from reducekit.session.runs.places import Places
+from reducekit.session.progress import Progress, stop_in_words
 from reducekit.text import excerpt, printable, printable_lines
+
+if TYPE_CHECKING:
+    from reducekit.oracle.stack import Stack
 
 Text = TypeVar("Text", bound=bytes | str)
 
@@ -23,6 +30,8 @@ ENCODING = "utf-8", "surrogateescape"
 """How a `str` is written as bytes and back: any bytes come back as they were."""
 _LINES, _COLUMNS = 40, 200
 """Maximum size of a result that a notebook shows."""
+INTERRUPTED = "interrupted"
+"""The reason for the end of a session after a signal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +77,66 @@ class Remaining:
     bad: int | None = None
     """How often a good and a bad run on the result instantiated it, if the solver prints that."""
 
-    def json(self) -> Mapping[str, str | int | None]:
-        """Return it for programs."""
-        return {
-            "name": self.name,
-            "line": self.line,
-            "result_line": self.now,
-            "good": self.good,
-            "bad": self.bad,
-        }
+
+def _rarer(own: int, other: int, share: float) -> bool:
+    # By at least 3, too: 7 and 5 of 16 may well be chance.
+    return own < share * other and own + 3 <= other
+
+
+class Ends(NamedTuple):
+    """How many of the fresh variants were answered, and how many were lost."""
+
+    good: int
+    bad: int
+
+    def rarer_than(self, other: tuple[int, ...]) -> bool:
+        """Return whether the rarer of the two ends has become rare, or being lost has.
+
+        A query that is nearly always lost may be so by chance on the variants of the checks, and
+        solved on all others.
+        """
+        pairs = ((min(self), min(other)), (self.bad, other[1]))
+        return any(_rarer(own, others, 0.5) for own, others in pairs)
+
+
+class Shown(NamedTuple):
+    """On how many of the fresh variants the failure shows, if no check runs on several."""
+
+    shown: int
+
+    def rarer_than(self, other: tuple[int, ...]) -> bool:
+        """Return whether it shows on less than three quarters as many.
+
+        More than half, as 16 variants do not tell half of all variants from slightly less.
+        """
+        return _rarer(self.shown, other[0], 0.75)
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where input and result crash."""
+
+    before: Stack
+    after: Stack
+    step: bytes | None = None
+    """The smallest step that crashes as the input does, if it is neither input nor result."""
+    file: Path | None = None
+    """The file that holds it."""
+
+    @property
+    def same(self) -> bool:
+        """Whether that is the same place."""
+        return self.before.same_place(self.after)
+
+    def describe(self) -> str:
+        """Say in which functions they crash, if these differ, and which file crashes as the input
+        does."""
+        said = f"the input crashes in {self.before.describe()}, the result in "
+        said += self.after.describe()
+        if self.step is None:
+            return said
+        where = "" if self.file is None else f": {self.file}"
+        return f"{said}; an earlier step of {len(self.step):,} bytes crashes as the input{where}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +212,8 @@ class Report(Generic[Text]):
         return json.dumps(
             {
                 "schema": SCHEMA,
-                "input": None if self.input is None else str(self.input),
-                "output": None if self.output is None else str(self.output),
+                "input": _path(self.input),
+                "output": _path(self.output),
                 "before": dict(self.before),
                 "after": dict(self.after),
                 "checks": self.counts.checks,
@@ -176,36 +236,90 @@ class Report(Generic[Text]):
                         "failure": each.failure,
                         "count": each.count,
                         "bytes": each.size,
-                        "file": None if each.file is None else str(each.file),
+                        "file": _path(each.file),
                     }
                     for each in self.others
                 ],
-                **({} if self.fresh is None else {"fresh": _fresh(*self.fresh)}),
-                **(
-                    {"places": _places(self.places)} if self.places and not self.places.same else {}
-                ),
-                **({"left": [each.json() for each in self.left]} if self.left else {}),
+                **self._comparisons(),
             }
         )
 
+    def _comparisons(self) -> Mapping[str, Any]:
+        """Return what only some failures have: each part that there is."""
+        found: dict[str, Any] = {}
+        if self.fresh is not None:
+            before, after = self.fresh
+            found["fresh"] = {"before": before._asdict(), "after": after._asdict()}
+        places = self.places
+        if places is not None and not places.same:
+            found["places"] = {
+                "before": places.before.describe(),
+                "after": places.after.describe(),
+                "step_bytes": None if places.step is None else len(places.step),
+                "step": _path(places.file),
+            }
+        if self.left:
+            found["left"] = [
+                {
+                    "name": each.name,
+                    "line": each.line,
+                    "result_line": each.now,
+                    "good": each.good,
+                    "bad": each.bad,
+                }
+                for each in self.left
+            ]
+        return found
 
-def _fresh(before: Ends | Shown, after: Ends | Shown) -> Mapping[str, Mapping[str, int]]:
-    return {"before": before._asdict(), "after": after._asdict()}
 
-
-def _places(places: Places) -> Mapping[str, Any]:
-    return {
-        "before": places.before.describe(),
-        "after": places.after.describe(),
-        "step_bytes": None if places.step is None else len(places.step),
-        "step": None if places.file is None else str(places.file),
-    }
-
-
-INTERRUPTED = "interrupted"
-"""The reason for the end of a session after a signal."""
+def _path(path: Path | None) -> str | None:
+    return None if path is None else str(path)
 
 
 def error_json(message: str, exit_code: int) -> str:
     """Return, as one line of JSON, why there is no report."""
     return json.dumps({"schema": SCHEMA, "error": message, "exit_code": exit_code})
+
+
+# What a notebook shows of a session that runs in it, without any set-up.
+
+
+def in_notebook() -> bool:
+    """Return whether this process is the kernel of a notebook that has loaded IPython."""
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and getattr(ipython.get_ipython(), "kernel", None) is not None
+
+
+def in_words(progress: Progress | None) -> str:
+    """Return the state of a session as one line; without any progress it has not started."""
+    if progress is None:
+        return "not started"
+    if progress.finished is None:
+        return progress.line()
+    numbers, _, _ = progress.line().partition(", round ")
+    stopped = progress.finished.stopped
+    ended = "done" if stopped is None else printable(stopped)
+    return f"{ended}: {numbers}, {progress.elapsed:.0f} s"
+
+
+def in_html(progress: Progress | None, best: bytes) -> str:
+    """Return the state, the failure and the first lines of the best text."""
+    failure = "" if progress is None else progress.failure
+    said = f": {escape(printable(failure))}" if failure else ""
+    lines = "\n".join(excerpt(best, 12, 120))
+    text = f"<pre>{escape(printable_lines(lines))}</pre>" if lines else ""
+    return f"<p><b>{escape(in_words(progress))}</b>{said}</p>{text}"
+
+
+def below_the_cell(shown: Callable[[], dict[str, str]]) -> Callable[[Event], None]:
+    """Show something below the running cell, by its media types; call what returns to update it."""
+    handle: Any = sys.modules["IPython"].display.display(shown(), raw=True, display_id=True)
+    due = 0.0
+
+    def update(event: Event) -> None:
+        nonlocal due
+        if isinstance(event, Finished) or time.monotonic() >= due:
+            handle.update(shown(), raw=True)
+            due = time.monotonic() + 0.5
+
+    return update

@@ -15,7 +15,7 @@ from dataclasses import asdict
 from itertools import chain
 from typing import Any
 
-from reducekit import __version__, registry
+from reducekit import registry
 from reducekit.errors import ReducekitError
 from reducekit.frontend import Frontend
 from reducekit.hunt.inputs import own_generation
@@ -23,6 +23,7 @@ from reducekit.offers import FormatOption
 from reducekit.passes import Pass
 from reducekit.search.problem import Graph, Items, Problem, Tree
 from reducekit.search.strategy import Strategy
+from reducekit.version import __version__
 
 LABELS = {
     "command": "Program",

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from reducekit.frontends.trace.formats import print_trace, read_trace
 from reducekit.frontends.trace.language.calls import Call
+from reducekit.frontends.trace.language.text import print_trace, read_trace
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.model.machine import Machine
 from reducekit.frontends.trace.player import ReplayServer, find_library, read_fault, resolve

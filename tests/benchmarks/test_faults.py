@@ -15,7 +15,7 @@ from benchmarks.faults.field import THIRDS, Case, read_field, trace_of
 from benchmarks.faults.make import SHARES
 from benchmarks.faults.reduce import Reduced, reduce_case
 from benchmarks.faults.results import append, read, table
-from reducekit.frontends.trace.formats import read_trace
+from reducekit.frontends.trace.language.text import read_trace
 
 FIELD = read_field()
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reducekit.frontends.trace.formats import print_trace, read_trace
 from reducekit.frontends.trace.generate.generator import Generator
+from reducekit.frontends.trace.language.text import print_trace, read_trace
 from reducekit.frontends.trace.model.check import check
 from reducekit.frontends.trace.model.loader import load_model
 from tests.cli.tool import Tool

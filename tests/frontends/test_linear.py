@@ -21,7 +21,7 @@ from reducekit.errors import ReducekitError
 from reducekit.offers import Converts, EvaluatesModels, Inspects, Skips, Varies
 from reducekit.oracle.responses import error_end, read_answers, read_responses
 from reducekit.oracle.signature import failure_line, normalise
-from reducekit.session.place.unpack import unpacked
+from reducekit.session.place.inputs import unpacked
 from reducekit.text import excerpt, printable_lines
 
 Reader = Callable[[bytes], object]

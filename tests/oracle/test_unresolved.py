@@ -18,8 +18,8 @@ from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.unresolved import Resolved
 from reducekit.session.options import Options
-from reducekit.session.runs.fresh import frequency
-from reducekit.session.runs.golden import run_once
+from reducekit.session.runs.openers import run_once
+from reducekit.session.runs.variants import frequency
 
 
 def run(status: int | None = 0, signal: int | None = None, *, late: bool = False) -> Outcome:

@@ -9,7 +9,7 @@ import pytest
 
 from reducekit.errors import UsageError
 from reducekit.journal import journal_path
-from reducekit.session.place.earlier import put_aside
+from reducekit.session.place.output import put_aside
 
 
 def test_a_file_that_cannot_be_moved_leaves_all_as_it_was(

@@ -15,8 +15,7 @@ from reducekit.oracle.criterion import Everything, ExitZero
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
 from reducekit.session import Options
-from reducekit.session.executors import Executors, local_opener, opener_of
-from reducekit.session.runs.golden import run_once
+from reducekit.session.runs.openers import Executors, local_opener, opener_of, run_once
 
 ORACLE = Oracle((Command.of(["true"]),), ExitZero())
 

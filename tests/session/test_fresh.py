@@ -12,7 +12,8 @@ from reducekit import reduce
 from reducekit.events import Event, Notice
 from reducekit.session import Options, Session
 from reducekit.session.place.output import Steps
-from reducekit.session.runs.fresh import Ends, Shown, as_often, in_words
+from reducekit.session.report import Ends, Shown
+from reducekit.session.runs.variants import as_often, in_words
 
 TEXT = b"".join(b"%d\n" % number for number in range(100)) + b"keep\n"
 LUCKY = """sh -c 'grep -q 42 $1 || exec echo sat

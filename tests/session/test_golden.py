@@ -25,7 +25,6 @@ from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.signature import Signature
-from reducekit.session.executors import limits_for, timeout_for
 from reducekit.session.runs.golden import (
     Golden,
     GoldenRunError,
@@ -35,6 +34,7 @@ from reducekit.session.runs.golden import (
     establish,
     unfit_baseline,
 )
+from reducekit.session.runs.openers import limits_for, timeout_for
 from reducekit.usage.messages import explained
 
 LIMITS = Limits(wall=20)

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from jupyter_client.manager import KernelManager
 
-from reducekit import Options, Session
+from reducekit.session.options import Options
+from reducekit.session.session import Session
 
 SECONDS = 60
 LINES = "\n".join(f"line {n} <b>" for n in range(40))

@@ -14,10 +14,10 @@ from reducekit.events import Accepted, Checked, Event, Notice, PassEnded, Rolled
 from reducekit.reduction import EARLIER, GUESSES
 from reducekit.registry import frontend
 from reducekit.session import Options, Session
-from reducekit.session.ending import _count as count
-from reducekit.session.ending import _unwritten as unwritten
+from reducekit.session.phases.ending import _count as count
+from reducekit.session.phases.ending import _unwritten as unwritten
+from reducekit.session.phases.search import _in_words as in_words
 from reducekit.session.runs.golden import GoldenRunError
-from reducekit.session.searching import _in_words as in_words
 
 LARGE = b"".join(b"(declare-const x%d Int)\n(assert (> x%d 7))\n" % (n, n) for n in range(5000))
 

@@ -11,7 +11,7 @@ import pytest
 
 from reducekit.errors import UsageError
 from reducekit.oracle.signature import Signature
-from reducekit.session.other_failures import INDEX, OtherFailures
+from reducekit.session.place.other_failures import INDEX, OtherFailures
 
 CRASH = Signature(None, 11, None, None)
 ASSERTED = Signature(None, 6, None, b"a.c: Assertion `x\ty/../z' \xff failed " + b"and so on " * 40)

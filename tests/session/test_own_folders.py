@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from reducekit.oracle.command import Command
-from reducekit.session.runs.golden_runs import in_own_folders
+from reducekit.session.phases.begin import in_own_folders
 
 
 @pytest.mark.parametrize(

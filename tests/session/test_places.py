@@ -14,8 +14,9 @@ from reducekit import reduce
 from reducekit.errors import NotInterestingError, UsageError
 from reducekit.events import Event, Notice
 from reducekit.session import Options
+from reducekit.session.phases.begin import UNTRACED
+from reducekit.session.phases.crash import last_same
 from reducekit.session.report import Report
-from reducekit.session.runs.places import UNTRACED, last_same
 from reducekit.usage.messages import summary
 
 pytestmark = pytest.mark.debian("gdb", "cc")

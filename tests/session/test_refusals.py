@@ -13,8 +13,8 @@ import pytest
 from reducekit.api import reduce
 from reducekit.errors import ParseError, UsageError
 from reducekit.session import Options
-from reducekit.session.place.files import format_of, output_path, read
-from reducekit.session.place.output import back_up, make_folder, read_input, write_file
+from reducekit.session.place.inputs import format_of, output_path, read, read_input
+from reducekit.session.place.output import back_up, make_folder, write_file
 
 SCRIPT = b"(assert (> 7 7))\n"
 

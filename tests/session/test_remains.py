@@ -16,7 +16,7 @@ from reducekit.oracle.flips import Flips
 from reducekit.oracle.outcome import Outcome
 from reducekit.reports.account import account
 from reducekit.reports.page import page
-from reducekit.session.runs.probing import good_and_bad
+from reducekit.session.runs.variants import good_and_bad
 
 IDLE = "".join(f"(declare-const q{k} Int)\n(assert (< q{k} {k}))\n" for k in range(9))
 QUERY = f"""(declare-fun f (Int) Int)

@@ -26,9 +26,9 @@ from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.text import Text
 from reducekit.oracle.limits import Limits
 from reducekit.session import Options, Session
-from reducekit.session.place.files import refuse_other_format
+from reducekit.session.phases.begin import _first_wall as first_wall
+from reducekit.session.place.inputs import refuse_other_format
 from reducekit.session.runs.golden import GoldenRunError
-from reducekit.session.runs.golden_runs import _first_wall as first_wall
 
 SCRIPT = b"".join(b"(declare-const x%d Int)\n(assert (> x%d %d))\n" % (n, n, n) for n in range(40))
 

@@ -16,8 +16,8 @@ from reducekit.oracle.criterion import (
 )
 from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.signature import Signature, signature
-from reducekit.session.slippage import Captured, SlippageTracker, captured
-from reducekit.session.slippage import _ends as ends
+from reducekit.session.runs.slippage import Captured, SlippageTracker, captured
+from reducekit.session.runs.slippage import _ends as ends
 
 SEGV = Outcome(None, 11, b"", b"", None, 0.1)
 ABORT = Outcome(None, 6, b"", b"a.c:7: Assertion `x' failed.\n", None, 0.1)

@@ -9,7 +9,7 @@ import pytest
 from reducekit.executors.executor import Executor, Finished
 from reducekit.oracle.limits import Limits
 from reducekit.reduction.control import POLL, Control, Stopped
-from reducekit.session.executors import Stoppable
+from reducekit.session.runs.openers import Stoppable
 
 
 class Slow(Executor):

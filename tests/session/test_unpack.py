@@ -14,7 +14,7 @@ import pytest
 import zstandard
 
 from reducekit.errors import UsageError
-from reducekit.session.place.unpack import UnpackError, unpacked
+from reducekit.session.place.inputs import UnpackError, unpacked
 
 TEXT = b"(check-sat)\n"
 

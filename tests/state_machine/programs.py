@@ -17,6 +17,7 @@ from reducekit.executors.executor import Executor, Finished
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.outcome import Outcome
+from reducekit.oracle.stack import is_debugger
 
 SECONDS = 0.001
 """What each run takes: the same on all machines, as limits follow it."""
@@ -100,8 +101,11 @@ class InThisProcess(Executor):
         outcomes: list[Outcome] = []
         judged = None
         for command in self._oracle.commands:
-            script = Path(command.words[0]).read_text()
-            outcomes.append(_PROGRAMS[script].run(text, lucky=lucky))
+            if is_debugger(command):  # these programs are no processes, so it shows nothing
+                outcomes.append(Outcome(0, None, b"", b"", None, 0.0))
+            else:
+                script = Path(command.words[0]).read_text()
+                outcomes.append(_PROGRAMS[script].run(text, lucky=lucky))
             self.runs += 1
             judged = self._oracle.criterion.judge(outcomes)
             if judged is not None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 from reducekit.frontends.smt2.graph.model import Graph, post_order
-from reducekit.frontends.smt2.graph.regions import Regions
 
 _NOTHING: frozenset[int] = frozenset()
 
@@ -35,8 +34,7 @@ class Analysis:
         """The bytes removed with a node: its own, and those of all nodes reached only through it.
 
         That is its size in the dominator tree: the immediate dominator of a node is the nearest
-        common dominator of its users. With a jump pointer at each node, finding it takes time
-        logarithmic in the depth (Myers, An applicative random-access stack, IPL 17, 1983).
+        common dominator of its users.
         """
         # With sharing, the bytes below a node say nothing about what its removal gains: most of
         # them are still used elsewhere. What goes is exactly what the node dominates, in the sense
@@ -44,25 +42,18 @@ class Analysis:
         # fixpoint: one pass in reverse post-order meets all users of a node before the node, so
         # their common dominator is final.
         graph, users = self.graph, self.users
-        above: dict[int, int] = {-1: -1}
-        jump: dict[int, int] = {-1: -1}
-        depth: dict[int, int] = {-1: 0}
+        tree = _Tree()
         roots = set(graph.roots)
         for node in reversed(self.order):
             own = users[node]
-            if node in roots or not own:
-                dominator = -1
-            else:
+            dominator = _TOP
+            if own and node not in roots:
                 dominator = own[0]
                 for other in own:
                     if dominator != other:
-                        dominator = _common(dominator, other, above, jump, depth)
-            above[node] = dominator
-            level = depth[dominator]
-            depth[node] = level + 1
-            far = jump[dominator]
-            even = level - depth[far] == depth[far] - depth[jump[far]]
-            jump[node] = jump[far] if even and dominator >= 0 else dominator
+                        dominator = tree.common(dominator, other)
+            tree.add(node, dominator)
+        above = tree.above
         shape = graph.shape
         weight = {node: shape[node].size + 1 for node in self.order}
         weight[-1] = 0
@@ -164,22 +155,24 @@ class Analysis:
             known = self._sizes[node] = sum([shape[each].size for each in self.cone(node)])
         return known
 
-    def standing(self, nodes: Iterable[int]) -> set[int]:
-        """Return the commands that contain any of some nodes."""
+    def above(self, nodes: Iterable[int]) -> set[int]:
+        """Return some nodes and all that contain one of them."""
         # Upwards, so the cost is that of the nodes above: for a term that is used once, the path to
         # its root.
-        users, positions = self.users, self._positions
-        seen = set(nodes)
-        todo = list(seen)
-        found: set[int] = set()
+        users = self.users
+        found = set(nodes)
+        todo = list(found)
         while todo:
-            node = todo.pop()
-            found.update(positions.get(node, ()))
-            for each in users.get(node, ()):
-                if each not in seen:
-                    seen.add(each)
+            for each in users.get(todo.pop(), ()):
+                if each not in found:
+                    found.add(each)
                     todo.append(each)
         return found
+
+    def standing(self, nodes: Iterable[int]) -> set[int]:
+        """Return the commands that contain any of some nodes."""
+        above = self.above(nodes)
+        return {number for node in above for number in self._positions.get(node, ())}
 
     @cached_property
     def _positions(self) -> dict[int, list[int]]:
@@ -189,37 +182,95 @@ class Analysis:
             positions.setdefault(root, []).append(number)
         return positions
 
-    def is_visible(self, node: int, first: int, last: int) -> bool:
-        """Return whether all that a node uses is declared in the commands `first` to `last`."""
-        around = self.graph.around.visible
-        for each in self.cone(node):
-            for number in self.graph.shape[each].uses:
-                place = around.get(number)
-                if place is not None and not (place[0] < first and last < place[1]):
-                    return False
-        return True
+    def are_visible(self, uses: Iterable[int], first: int, last: int) -> bool:
+        """Return whether some definitions are visible in all of the commands `first` to `last`."""
+        visible = self.graph.around.visible
+        return all(
+            number not in visible or (visible[number][0] < first and last < visible[number][1])
+            for number in uses
+        )
 
 
 _LARGE = 1 << 60
+_TOP = -1
+"""The root of a `_Tree`."""
 
 
-def _common(
-    first: int,
-    other: int,
-    above: Mapping[int, int],
-    jump: Mapping[int, int],
-    depth: Mapping[int, int],
-) -> int:
-    """Return the nearest common ancestor of two nodes of the dominator tree."""
-    if depth[first] < depth[other]:
-        first, other = other, first
-    level = depth[other]
-    while depth[first] > level:
-        first = jump[first] if depth[jump[first]] >= level else above[first]
-    while first != other:
-        # Nodes of one depth have jumps of one depth, so both sides stay level.
-        if jump[first] != jump[other]:
-            first, other = jump[first], jump[other]
-        else:
-            first, other = above[first], above[other]
-    return first
+class _Tree:
+    """A tree with fast nearest common ancestors: each node has its parent and a jump pointer."""
+
+    # Skew-binary jump pointers: one pointer a node, ancestors at any depth in logarithmic time
+    # (Myers, An applicative random-access stack, IPL 17, 1983). A table of 2^k-th ancestors would
+    # take n log n memory.
+
+    def __init__(self) -> None:
+        self.above = {_TOP: _TOP}
+        self.jump = {_TOP: _TOP}
+        self.depth = {_TOP: 0}
+
+    def add(self, node: int, above: int) -> None:
+        jump, depth = self.jump, self.depth
+        level, far = depth[above], jump[above]
+        self.above[node] = above
+        depth[node] = level + 1
+        even = level - depth[far] == depth[far] - depth[jump[far]]
+        jump[node] = jump[far] if even and above != _TOP else above
+
+    def at_depth(self, node: int, level: int) -> int:
+        """Return the ancestor of a node at a depth, or the node itself."""
+        above, jump, depth = self.above, self.jump, self.depth
+        while depth[node] > level:
+            node = jump[node] if depth[jump[node]] >= level else above[node]
+        return node
+
+    def common(self, first: int, other: int) -> int:
+        """Return the nearest common ancestor of two nodes."""
+        above, jump, depth = self.above, self.jump, self.depth
+        first, other = self.at_depth(first, depth[other]), self.at_depth(other, depth[first])
+        while first != other:
+            # Nodes of one depth have jumps of one depth, so both sides stay level.
+            if jump[first] != jump[other]:
+                first, other = jump[first], jump[other]
+            else:
+                first, other = above[first], above[other]
+        return first
+
+
+class Regions:
+    """The variables that are bound at every occurrence of a node.
+
+    A binder opens a region around its body. The region of a node is the innermost one that
+    contains all its occurrences. So a variable is bound at a node if its region is that of the node
+    or one further out. Sets of variables at each node would take quadratic memory in deeply nested
+    binders.
+    """
+
+    def __init__(self, graph: Graph, order: Sequence[int]) -> None:
+        self._tree = tree = _Tree()
+        self._of: dict[int, int] = dict.fromkeys(graph.roots, _TOP)
+        self._binding: dict[int, list[int]] = {}
+        of = self._of
+        for node in reversed(order):
+            binds, here = graph.shape[node].binds, of[node]
+            opened: dict[tuple[int, ...], int] = {}
+            for position, each in enumerate(graph.args[node]):
+                region = here
+                if binds and binds[position]:
+                    # The same variables are bound in a body and its patterns: they are one region.
+                    bound = binds[position]
+                    if bound not in opened:
+                        opened[bound] = len(tree.above)
+                        tree.add(opened[bound], here)
+                        for variable in bound:
+                            self._binding.setdefault(variable, []).append(opened[bound])
+                    region = opened[bound]
+                known = of.get(each, region)
+                of[each] = region if known == region else tree.common(known, region)
+
+    def binds(self, variable: int, node: int) -> bool:
+        """Return whether a variable is bound at every occurrence of a node."""
+        here, tree = self._of[node], self._tree
+        return any(
+            tree.at_depth(here, tree.depth[region]) == region
+            for region in self._binding.get(variable, ())
+        )

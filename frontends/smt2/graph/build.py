@@ -9,11 +9,9 @@ solvers report an error there and read on, so a failure may follow.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from reducekit.document import Document
-from reducekit.frontends.smt2.graph.model import TIGHT, Graph, ScriptContext, Shape, Shapes
+from reducekit.frontends.smt2.graph.model import RAW, TIGHT, Graph, ScriptContext, Shape, Shapes
 from reducekit.frontends.smt2.language.script import Script
 from reducekit.frontends.smt2.language.sorts import RESERVED, Sort
 from reducekit.frontends.smt2.language.spelling import short_names
@@ -33,7 +31,6 @@ _DROPPABLE = frozenset(
     b" define-sort".split()
 )
 _BARRIERS = frozenset((b"reset", b"reset-assertions"))
-_RAW = frozenset((-1,))
 
 
 @dataclass(slots=True)
@@ -256,12 +253,8 @@ class _Builder:
 
     def _is_annotation(self, frame: _Frame, node: int) -> bool:
         """Return whether a node is `(! body ...)` and the body of a quantifier."""
-        return (
-            self.document.parent[node] == frame.node
-            and not frame.args
-            and frame.annotation < 0
-            and self._head(node) == b"!"
-        )
+        is_body = self.document.parent[node] == frame.node and not frame.args
+        return is_body and frame.annotation < 0 and self._head(node) == b"!"
 
     def _is_raw(self, frame: _Frame, node: int) -> bool:
         """Return whether a term is in an attribute, where a let is not allowed."""
@@ -276,19 +269,16 @@ class _Builder:
 
     def _leaf(self, node: int) -> int:
         """Return the node of a symbol or literal."""
-        reference = self.script.refs[node]
-        source = self.document.source(node)
-        if reference >= 0:
-            value = self.value.get(reference)
-            if value is not None:
-                return value
-            if self.script.definitions[reference].kind in _BINDS:
-                variable = self._variable(reference)
-                shape = Shape((variable,), source, 0, variable=variable)
-                return self._node(self.shapes.get(shape), (), self.script.sort[node])
-            shape = self.shapes.leaf(source, (reference,))
-        else:
+        reference, source = self.script.refs[node], self.document.source(node)
+        if reference in self.value:
+            return self.value[reference]
+        if reference < 0:
             shape = self.shapes.leaf(source)
+        elif self.script.definitions[reference].kind in _BINDS:
+            variable = self._variable(reference)
+            shape = self.shapes.get(Shape((variable,), source, 0, variable=variable))
+        else:
+            shape = self.shapes.leaf(source, (reference,))
         return self._node(shape, (), self.script.sort[node])
 
     def _node(self, shape: Shape, args: tuple[int, ...], sort: Sort | None) -> int:
@@ -318,18 +308,6 @@ class _Builder:
         frame.binds.append(self._bound_around(frame, place, node))
         frame.args.append(node)
 
-    def _binders_over(self, frame: _Frame, place: int) -> Iterator[list[int]]:
-        """Yield the variables of the binders over a place of a form, the innermost first."""
-        parent, binders = self.document.parent, frame.binders
-        above, below = parent[place], place
-        while True:
-            # The values of a let are outside of it.
-            if above in binders and not (below == above + 2 and self._head(above) == b"let"):
-                yield binders[above]
-            if above == frame.node:
-                return
-            above, below = parent[above], above
-
     def _bound_around(self, frame: _Frame, place: int, node: int) -> tuple[int, ...]:
         """Return the variables that a form binds in its subterm at a place."""
         binders = frame.binders
@@ -340,31 +318,29 @@ class _Builder:
         if self.chosen is not None and variable >= 0:
             binder = definitions[self.variables[variable]].binder
             return (variable,) if binder in binders else ()
-        found = list(self._binders_over(frame, place))
-        variables = tuple(each for some in reversed(found) for each in some)
+        found: list[int] = []
+        above, below = parent[place], place
+        while True:
+            # The values of a let are outside of it.
+            if above in binders and not (below == above + 2 and self._head(above) == b"let"):
+                found[:0] = binders[above]  # the innermost last
+            if above == frame.node:
+                break
+            above, below = parent[above], above
         if frame.head == b"define-funs-rec":
-            number = self._position(parent[place], place)
-            return tuple(each for each in variables if self._function(frame.node, each) == number)
-        return variables
+            number = self._position(place)
+            return tuple(each for each in found if self._function(frame.node, each) == number)
+        return tuple(found)
 
     def _function(self, command: int, variable: int) -> int:
         """Return which function of a define-funs-rec has a variable as its parameter."""
         node, parent = self.script.definitions[self.variables[variable]].node, self.document.parent
         while parent[parent[node]] != command:
             node = parent[node]
-        return self._position(parent[node], node)
+        return self._position(node)
 
-    def _position(self, above: int, node: int) -> int:
-        return list(self.document.children(above)).index(node)
-
-    def _is_opaque(self, node: int) -> bool:
-        """Return whether a term has subterms that are no nodes."""
-        chosen, script = self.chosen, self.script
-        return (
-            chosen is not None
-            and script.is_term[node] == 1
-            and not all(chosen[each] for each in subterms(script, node))
-        )
+    def _position(self, node: int) -> int:
+        return list(self.document.children(self.document.parent[node])).index(node)
 
     def _close(self, frame: _Frame) -> int:
         """Return the node of a term or command that has been read."""
@@ -378,9 +354,10 @@ class _Builder:
             items.append(item)
             position = end
         items.append(self._spaced(text[position : document.end[frame.node]], after=bool(items)))
-        head = frame.head
-        if self._is_opaque(frame.node):
-            head = b""  # no operator to any move: some of its arguments are only text
+        head, chosen, script = frame.head, self.chosen, self.script
+        if chosen is not None and script.is_term[frame.node] == 1:
+            # No operator to any move if some of its arguments are only text.
+            head = head if all(chosen[each] for each in subterms(script, frame.node)) else b""
         # `(_ bv0 64)` is one literal to all moves, though it is written as a list.
         if head in (b"_", b"as") and len(items) == 1 and isinstance(items[0], bytes):
             head = items[0]
@@ -389,7 +366,7 @@ class _Builder:
             head,
             len(frame.args),
             tuple(frame.binds) if any(frame.binds) else (),
-            _RAW if frame.raw else frozenset(frame.raws),
+            RAW if frame.raw else frozenset(frame.raws),
             tuple(dict.fromkeys(frame.uses)),
             names=tuple(frame.names),
         )
@@ -405,13 +382,18 @@ class _Builder:
         return between + self.tight if before and between[-1] not in _APART_BEFORE else between
 
 
-def _visible(
-    script: Script, scopes: Sequence[int], barriers: Sequence[int]
-) -> tuple[dict[int, list[int]], dict[int, tuple[int, int]]]:
-    """Return what each command defines, and where each definition is visible: first and end."""
+def _context(script: Script) -> ScriptContext:
+    """Return the facts about the commands of a script."""
+    document, commands, names = script.document, script.commands, script.names
+    ends = [0, *(document.end[each] for each in commands)]
+    starts = [*(document.start[each] for each in commands), len(document.text)]
+    gaps = [document.text[before:after] for before, after in zip(ends, starts, strict=True)]
+    scopes = _innermost(script)
+    barriers = [i for i, name in enumerate(names) if name in _BARRIERS]
+    # What each command defines, and where each definition is visible: first and end.
     own: dict[int, list[int]] = {}
     visible: dict[int, tuple[int, int]] = {}
-    index = {node: i for i, node in enumerate(script.commands)}
+    index = {node: i for i, node in enumerate(commands)}
     for number, definition in enumerate(script.definitions):
         command = index.get(definition.binder)
         if command is not None:
@@ -421,84 +403,48 @@ def _visible(
         else:
             continue
         last = script.scopes[scopes[command]].last
-        last = min([last, *(each for each in barriers if each > command)])
-        visible[number] = (command, last)
-    return own, visible
-
-
-def _gaps(document: Document, commands: Sequence[int]) -> list[bytes]:
-    """Return the text before each command, and after the last one."""
-    ends = [0, *(document.end[each] for each in commands)]
-    starts = [*(document.start[each] for each in commands), len(document.text)]
-    return [document.text[before:after] for before, after in zip(ends, starts, strict=True)]
-
-
-def _context(script: Script) -> ScriptContext:
-    """Return the facts about the commands of a script."""
-    document, commands, names = script.document, script.commands, script.names
-    gaps = _gaps(document, commands)
+        visible[number] = (command, min([last, *(each for each in barriers if each > command)]))
     # A declaration goes with its last user. One that nothing uses from the start stays: whether the
     # failure needs it is the question of the pass *commands*.
     referred = set(script.refs)
-    scopes = _innermost(script)
-    barriers = [i for i, name in enumerate(names) if name in _BARRIERS]
-    own, visible = _visible(script, scopes, barriers)
     defines = [
         tuple(found)
         if name in _DROPPABLE and not referred.isdisjoint(found := own.get(i, ()))
         else ()
         for i, name in enumerate(names)
     ]
-    used_names = {i for i in referred if i >= 0 and script.definitions[i].kind == "named"}
-    outer = [_outermost(script, scopes[i], i) for i in range(len(commands))]
+    outer = []
+    for command, scope in enumerate(scopes):
+        place = command
+        while scope:  # to before all scopes around the command
+            place, scope = min(place, script.scopes[scope].first), script.scopes[scope].parent
+        outer.append(place)
+    stop, source = document.stop, document.source
+    atoms = {source(node) for node in range(1, len(document)) if stop[node] == node + 1}
+    taken = atoms.union(RESERVED, OPERATORS, CONSTANTS)
     return ScriptContext(
         commands,
         gaps,
         defines,
         outer,
         visible,
-        frozenset(used_names),
+        frozenset(i for i in referred if i >= 0 and script.definitions[i].kind == "named"),
         bool(barriers),
-        Lazy(_unused_names(document)),
+        Lazy(name for name in short_names() if name not in taken),
         TIGHT not in document.text,
     )
 
 
-def _unused_names(document: Document) -> Iterator[bytes]:
-    """Yield short names that stand nowhere in a script, and mean nothing to a solver."""
-    text, start, end, stop = document.text, document.start, document.end, document.stop
-    atoms = {
-        text[start[node] : end[node]] for node in range(1, len(document)) if stop[node] == node + 1
-    }
-    taken = atoms.union(RESERVED, OPERATORS, CONSTANTS)
-    return (name for name in short_names() if name not in taken)
-
-
 def _innermost(script: Script) -> list[int]:
     """Return the innermost scope of each command; a push and its pop are outside their scope."""
-    found = [0] * len(script.commands)
-    changes: Mapping[int, list[int]] = _by_first(script)
-    stack = [0]
+    opened: dict[int, list[int]] = {}
+    for number, scope in enumerate(script.scopes):
+        if number:
+            opened.setdefault(scope.first, []).append(number)
+    found, stack = [0] * len(script.commands), [0]
     for command in range(len(script.commands)):
         while len(stack) > 1 and script.scopes[stack[-1]].last <= command:
             stack.pop()
         found[command] = stack[-1]
-        stack += changes.get(command, ())
+        stack += opened.get(command, ())
     return found
-
-
-def _by_first(script: Script) -> Mapping[int, list[int]]:
-    """Map each command to the scopes it opens, the outer ones first."""
-    found: dict[int, list[int]] = {}
-    for number, scope in enumerate(script.scopes):
-        if number:
-            found.setdefault(scope.first, []).append(number)
-    return found
-
-
-def _outermost(script: Script, scope: int, command: int) -> int:
-    """Return the command before which a declaration is outside all scopes around `command`."""
-    while scope:
-        command = min(command, script.scopes[scope].first)
-        scope = script.scopes[scope].parent
-    return command

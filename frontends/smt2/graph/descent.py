@@ -10,19 +10,18 @@ follows a failure is known before the verdict.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from reducekit.change import Change
 from reducekit.frontends.smt2.graph.closing import CLOSING, Closing, closing
-from reducekit.frontends.smt2.graph.listing import Listing
-from reducekit.frontends.smt2.graph.model import Graph
-from reducekit.frontends.smt2.graph.moves import HUGE as _HUGE
-from reducekit.frontends.smt2.graph.moves import LARGE as _LARGE
-from reducekit.frontends.smt2.graph.moves import Candidate, Material, Moves
-from reducekit.frontends.smt2.graph.neighbourhood import Neighbourhood
-from reducekit.frontends.smt2.graph.pieces import Pieces, pieces_of
+from reducekit.frontends.smt2.graph.listing import Listing, Pieces, pieces_of
+from reducekit.frontends.smt2.graph.model import Graph, Shape
+from reducekit.frontends.smt2.graph.moves import HUGE, LARGE, kinds, on_node, onwards
 from reducekit.frontends.smt2.graph.printing import Command, Style, Unprintable, print_command
+from reducekit.frontends.smt2.graph.site import SYMBOL, Candidate, Material, Site
 from reducekit.search.lazy import Lazy
 from reducekit.search.problem import Search
 
@@ -34,9 +33,9 @@ _ENOUGH, _RARE = 8, 20
 """After `_ENOUGH` tries, a kind of move is postponed if it succeeds less than once in `_RARE`."""
 _LAST = frozenset(("truth value", "other constant", "expand bindings"))
 """Kinds of moves that are postponed from the start. Of 6,200 checks on 121 faults seeded at random
-instructions of four solvers, 350 were truth values, of which 4 succeeded, and 705 were the second
-smallest constant of a sort, of which 24 succeeded. They are still tried on what is left of a term
-once its larger parts are gone. Writing out a binding mostly succeeds, and gains little."""
+instructions of four solvers, 350 were truth values (4 succeeded), and 705 were the second smallest
+constant of a sort (24 succeeded). They are still tried on a term once its larger parts are gone.
+Writing out a binding mostly succeeds, and gains little."""
 _KEPT = 64
 """The number of printed candidates to cache: each is requested a few times in succession."""
 
@@ -86,9 +85,9 @@ class Steps:
         self.listing = listing
         self.different = different
         """Commands whose text in the document differs from the listing, until a success."""
-        self._moves = Moves(graph, material)
-        self._steps: Sequence[Step] = Lazy(iter(_Sequence(self._moves, place)))
-        self._neighbourhood = Neighbourhood(self._moves.analysis, material)
+        self._site = Site(graph, material)
+        self._steps: Sequence[Step] = Lazy(iter(_Sequence(self._site, place)))
+        self._neighbourhood = Neighbourhood(self._site)
         self._pieces: dict[int, Pieces | None] = {}
         self._printed: dict[int, tuple[Listing, set[int]] | None] = {}
 
@@ -102,33 +101,26 @@ class Steps:
     def printed(self, at: int) -> tuple[Listing, set[int]] | None:
         """Return the listing of a candidate and the commands that change; None if unprintable."""
         if at not in self._printed:
-            step = self[at]
-            assert step is not None
             if len(self._printed) == _KEPT:
                 del self._printed[next(iter(self._printed))]
-            self._printed[at] = self._print(step)
+            candidate, style = self._steps[at].candidate, self._steps[at].after.style
+            # Only commands above a replaced node can change. Another style may change any of them.
+            commands: Collection[int] = range(len(self.listing.commands))
+            if style is self.style:
+                touched = candidate.printed.union(candidate.replaced)
+                commands = self._site.analysis.standing(touched)
+            try:
+                self._printed[at] = self.listing.printed_again(
+                    candidate.graph, style, candidate.replaced, commands, self._print_command
+                )
+            except Unprintable:
+                self._printed[at] = None
         return self._printed[at]
 
     def key(self, at: int) -> bytes:
         """Return a key for a candidate, which stays the same while nothing near it changes."""
         step = self[at]
         return b"" if step is None else self._neighbourhood.key(step.candidate.replaced)
-
-    def _print(self, step: Step) -> tuple[Listing, set[int]] | None:
-        candidate, style = step.candidate, step.after.style
-        # Only commands above a replaced node can change. Another style may change any of them.
-        if style is self.style:
-            commands: Collection[int] = self._moves.analysis.standing(
-                candidate.printed.union(candidate.replaced)
-            )
-        else:
-            commands = range(len(self.listing.commands))
-        try:
-            return self.listing.printed_again(
-                candidate.graph, style, candidate.replaced, commands, self._print_command
-            )
-        except Unprintable:
-            return None
 
     def _print_command(
         self, graph: Graph, command: int, style: Style, replaced: Mapping[int, int]
@@ -139,7 +131,7 @@ class Steps:
                 self._pieces[command] = pieces_of(self.graph, command, style)
             pieces = self._pieces[command]
             if pieces is not None:
-                found = pieces.again(graph, replaced, self._moves.analysis.users)
+                found = pieces.again(graph, replaced, self._site.analysis.users)
                 if found is not None:
                     return found
         return print_command(graph, command, style, replaced)
@@ -160,8 +152,7 @@ class Descent(Search):
         if printed is None:
             return Change(())
         listing, changed = printed
-        what, key = step.candidate.what, self.steps.key(self.at)
-        return listing.change(changed | self.steps.different, what, key)
+        return listing.change(changed | self.steps.different, step.candidate.what, self.key())
 
     def current(self) -> tuple[Step | None, Listing | None]:
         """Return the next step and its listing; each is None if there is none."""
@@ -211,8 +202,8 @@ class _Sequence:
     nodes are gone.
     """
 
-    def __init__(self, moves: Moves, place: Place) -> None:
-        self.moves = moves
+    def __init__(self, site: Site, place: Place) -> None:
+        self.site = site
         self.here = replace(place, last=None)
         self.last = place.last
         self.tally = dict(place.tally)
@@ -226,36 +217,31 @@ class _Sequence:
         self.tally[kind] = tried + 1, helped
         return Step(candidate, replace(after, tally={**self.tally, kind: (tried + 1, helped + 1)}))
 
-    def _is_rare(self, kind: str) -> bool:
-        """Return whether a kind of move was tried often enough, and has rarely succeeded."""
-        tried, helped = self.tally.get(kind, (0, 0))
-        return tried >= _ENOUGH and helped * _RARE < tried
-
     def __iter__(self) -> Iterator[Step]:
         """Yield the steps to try on a graph."""
-        moves, here = self.moves, self.here
+        site, here = self.site, self.here
         if here.only:
-            for closed, candidate in closing(moves, here.closed, here.only):
+            for closed, candidate in closing(site, here.closed, here.only):
                 yield Step(candidate, replace(here, closed=closed))
             return
         # Why heaviest first: a move on a node that dominates half of the graph removes half of it
         # with one check, and what it removes needs no checks of its own. This is the order of HDD
         # (Misherghi and Su, ICSE 2006), but by weight, not by level: levels say little where lets
         # are dissolved.
-        done, weight = here.done, moves.analysis.total
+        done, weight = here.done, site.analysis.total
         if _SMALLER * weight <= here.styled:
             self.here = here = replace(here, styled=weight)
-            yield from _styles(moves.graph, here)
+            yield from _styles(site.graph, here)
         seen = set(done)
         yield from self._bolder(seen)
         yield from self._nodes(seen, again=False)
         if weight <= _LESS * here.styled:
             self.here = here = replace(here, styled=weight)
-            yield from _styles(moves.graph, here)
+            yield from _styles(site.graph, here)
         # The closing moves consider pairs of nodes, or all at once: too many on a large graph, and
         # most of their successes are escapes from what is a local minimum of the moves above.
-        everything = done.union(moves.nodes)
-        for closed, candidate in closing(moves, here.closed, CLOSING):
+        everything = done.union(site.nodes)
+        for closed, candidate in closing(site, here.closed, CLOSING):
             yield Step(candidate, replace(here, tally=self.tally, done=everything, closed=closed))
         yield from self._put_off(everything)
         # Nodes of earlier graphs come last. Most would be refuted as before, but a smaller context
@@ -267,25 +253,25 @@ class _Sequence:
     def _nodes(self, seen: set[int], *, again: bool) -> Iterator[Step]:
         """Yield the moves on the nodes that are new in this graph, or on those tried before."""
         done = self.here.done
-        for node in self.moves.nodes:
+        for node in self.site.nodes:
             if (node in done) == again:
                 yield from self._node(node, seen)
                 seen.add(node)
 
     def _bolder(self, seen: set[int]) -> Iterator[Step]:
         """Yield the move that succeeded last again, with twice as much of it."""
-        moves, here, last = self.moves, self.here, self.last
+        site, here, last = self.site, self.here, self.last
         # A success is followed by the same move, only bolder: the next arguments to the left, twice
         # as many; a hoist by twice as many levels. So a run of n droppable arguments takes O(log n)
         # checks, as in the doubling of a galloping search.
-        if last is not None and last.run is not None and last.node in moves.analysis.users:
-            for candidate in moves.of(last.node, last.run):
+        if last is not None and last.run is not None and last.node in site.analysis.users:
+            for candidate in on_node(site, last.node, last.run):
                 after = replace(here, done=frozenset(seen), last=candidate)
                 yield self._step(candidate, "drop arguments", after)
         if last is not None and last.stride:
             (hoisted,) = last.replaced.values()
-            if hoisted in moves.analysis.users:
-                for candidate in moves.onwards(hoisted, last.stride):
+            if hoisted in site.analysis.users:
+                for candidate in onwards(site, hoisted, last.stride):
                     after = replace(here, done=frozenset(seen), last=candidate)
                     yield self._step(candidate, "hoist onwards", after)
 
@@ -294,11 +280,13 @@ class _Sequence:
         # Statistics are kept by kind and by share of the graph: a constant for a tenth of the graph
         # and a constant for a leaf succeed at very different rates, so one must not silence the
         # other.
-        share = self.moves.analysis.weight[node] / self.moves.analysis.total
+        share = self.site.analysis.weight[node] / self.site.analysis.total
         place: Place | None = None
-        for name, candidates in self.moves.kinds(node):
-            kind = f"{name} {_class(share)}"
-            if name in _LAST or self._is_rare(kind):
+        for name, candidates in kinds(self.site, node):
+            kind = f"{name} {(share <= HUGE) + (share <= LARGE)}"
+            tried, helped = self.tally.get(kind, (0, 0))
+            is_rare = tried >= _ENOUGH and helped * _RARE < tried
+            if name in _LAST or is_rare:
                 self.late.append((kind, candidates))  # kept lazy: building them takes time
                 continue
             if place is None:
@@ -314,11 +302,6 @@ class _Sequence:
                 yield self._step(candidate, kind, replace(self.here, done=done, last=candidate))
 
 
-def _class(share: float) -> int:
-    """Return the number of the order of moves for a share of the graph."""
-    return (share <= _HUGE) + (share <= _LARGE)
-
-
 def _styles(graph: Graph, place: Place) -> Iterator[Step]:
     """Yield the unchanged graph in the styles that are better than the current one."""
     for style in Style:
@@ -326,3 +309,106 @@ def _styles(graph: Graph, place: Place) -> Iterator[Step]:
             return
         candidate = Candidate(style.value, replace(graph, bound=frozenset()), {}, -1)
         yield Step(candidate, replace(place, style=style))
+
+
+class Neighbourhood:
+    """The keys of candidates on one graph, to recognise one that was refuted on an earlier graph.
+
+    A candidate does not depend on the nodes it removes. So its key covers the
+    replacement of each node, with everything below it, and the terms directly above
+    the node with their other arguments. It does not cover the names of declared
+    symbols, which change when symbols are renamed.
+    """
+
+    def __init__(self, site: Site) -> None:
+        self.graph = site.graph
+        self.analysis = site.analysis
+        self.material = site.material
+        self._known: dict[int, int] = {}
+        self._own: dict[Shape, int] = {}
+
+    def key(self, replaced: Mapping[int, int]) -> bytes:
+        """Return the key of a candidate; empty if it replaces no particular node."""
+        if not replaced:
+            return b""
+        shape = self.graph.shape
+        # What refuted a candidate is mostly local: the term that was needed and its surroundings.
+        # The rest of the script only shrinks. So a candidate whose surroundings are unchanged is
+        # taken as refuted until nothing else helps; the engine then checks such candidates after
+        # all.
+        parts = [
+            (self._shape(shape[node]), self._hash(other), self._above(node))
+            for node, other in replaced.items()
+        ]
+        return b"%x" % (hash(tuple(sorted(parts))) & _MASK)
+
+    def _above(self, node: int) -> int:
+        """Return a hash of the terms directly above a node, without the node."""
+        graph = self.graph
+        found = []
+        for user in dict.fromkeys(self.analysis.users.get(node, ())):
+            others = (each == node or self._hash(each) for each in graph.args[user])
+            found.append((self._shape(graph.shape[user]), *others))
+        return hash(frozenset(found))
+
+    def _shape(self, shape: Shape) -> int:
+        """Return a hash of a shape that is independent of the names of the symbols it uses."""
+        if not shape.uses and not shape.fresh:
+            return hash(shape.items)
+        known = self._own.get(shape)
+        if known is None:
+            definitions = self.material.definitions
+            labels = {definitions[each].name: self._labels.get(each) for each in shape.uses}
+            if shape.fresh:
+                labels = {shape.head: self._labels.get(shape)}
+            items = tuple(
+                item
+                if isinstance(item, int)
+                else tuple(labels.get(token, token) for token in SYMBOL.findall(item))
+                for item in shape.items
+            )
+            known = self._own[shape] = hash((items, shape.arity))
+        return known
+
+    @cached_property
+    def _labels(self) -> Mapping[int | Shape, Hashable]:
+        """The label of each definition: its sorts, and the number of earlier ones with these sorts.
+
+        The sorts are those in the graph. A fresh variable gets the label it will have
+        when the script is parsed again, that of one more definition.
+        """
+        # Names cannot be in a key, since short names are reassigned after each success. Numbers
+        # cannot either, since they shift. Sorts and the rank among equal sorts do neither.
+        graph, definitions = self.graph, self.material.definitions
+        used = {each for node in self.analysis.order for each in graph.shape[node].uses}
+        sorts: dict[int | Shape, Hashable] = {}
+        for number in sorted(used):
+            sorts[number] = definitions[number].kind, self.material.sorts_of(graph, number)
+        for node in self.analysis.order:
+            if graph.shape[node].fresh:
+                sorts[graph.shape[node]] = "fun", (graph.sort[node],)
+        count: Counter[Hashable] = Counter()
+        labels: dict[int | Shape, Hashable] = {}
+        for each, kind_and_sorts in sorts.items():
+            count[kind_and_sorts] += 1
+            labels[each] = kind_and_sorts, count[kind_and_sorts]
+        return labels
+
+    def _hash(self, node: int) -> int:
+        """Return a hash of a term."""
+        known, graph = self._known, self.graph
+        stack = [node]
+        while stack:
+            top = stack[-1]
+            args = graph.args[top]
+            missing = [each for each in args if each not in known]
+            if missing and top not in known:
+                stack += missing
+                continue
+            stack.pop()
+            if top not in known:
+                known[top] = hash((self._shape(graph.shape[top]), *[known[each] for each in args]))
+        return known[node]
+
+
+_MASK = (1 << 64) - 1

@@ -21,6 +21,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from reducekit.frontends.smt2.language.sorts import Sort
+from reducekit.frontends.smt2.language.spelling import literal_value
 
 TIGHT = b"\0"
 """Marks where the input has no blank around an argument, as in `(and(or p q)(not p))`.
@@ -28,6 +29,8 @@ TIGHT = b"\0"
 It is printed as nothing next to a parenthesis, and as a blank between names that would merge."""
 _BESIDE = re.compile(rb"(?<=[()])\0|\0(?=[()])")
 
+RAW = frozenset((-1,))
+"""`Shape.raw` of a node in which no let is allowed at all."""
 Items = tuple[bytes | int, ...]
 """The text of a shape: bytes, `~i` for its argument i, `v >= 0` for the name of the variable v."""
 
@@ -45,7 +48,7 @@ class Shape:
     binds: tuple[tuple[int, ...], ...] = ()
     """The variables bound in each argument; empty if none binds any."""
     raw: frozenset[int] = frozenset()
-    """Arguments in which no let is allowed, such as those of a `:pattern`."""
+    """Arguments in which no let is allowed, such as those of a `:pattern`; `RAW` for all."""
     uses: tuple[int, ...] = ()
     """The definitions of the script that the text uses."""
     variable: int = -1
@@ -150,13 +153,38 @@ class Graph:
         All graphs of a search share their shapes, so a number is never reused.
         """
         # Shapes and sorts are lists of the whole search, arguments of one graph: `rebuilt` copies
-        # them. So other graphs may have added nodes since, which are none of this graph's.
+        # them. So other graphs may have added nodes since, which this graph does not have.
         node = len(self.shape)
         self.shape.append(shape)
         self.sort.append(sort)
         self.args.extend([()] * (node - len(self.args)))
         self.args.append(args)
         return node
+
+    def copy_of(self, variable: int, sort: Sort | None) -> int:
+        """Add a bound variable with the name of another one; return its number."""
+        self.names.append(self.names[variable])
+        self.variables.append(sort)
+        return len(self.names) - 1
+
+    def is_operator(self, node: int) -> bool:
+        """Return whether a node is an operator of a theory with its arguments, and no more."""
+        shape = self.shape[node]
+        return not shape.uses and shape is self.shapes.application(shape.head, shape.arity)
+
+    def width(self, node: int) -> int:
+        """Return the width of a bit-vector; 0 for other terms."""
+        sort = self.sort[node]
+        if isinstance(sort, tuple) and sort[0] == "BitVec" and isinstance(sort[1], int):
+            return sort[1]
+        return 0
+
+    def value(self, node: int) -> int | None:
+        """Return the value of a bit-vector literal; None for other terms."""
+        shape = self.shape[node]
+        if shape.arity or shape.uses or shape.variable >= 0 or not self.width(node):
+            return None
+        return literal_value(shape.head)
 
     def live(self) -> list[int]:
         """Return the nodes that the roots reach, arguments before their users."""
@@ -189,6 +217,11 @@ class Graph:
                 same[node] = first
         roots = tuple(follow(same, root) for root in self.roots)
         return replace(self, args=after, roots=roots, ordered=ordered)
+
+
+def variables_of(shape: Shape) -> list[int]:
+    """Return the variables in the text of a shape: those that a plain binder binds."""
+    return [item for item in shape.items if isinstance(item, int) and item >= 0]
 
 
 def follow(same: Mapping[int, int], node: int) -> int:

@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import NamedTuple
 
-from reducekit.frontends.smt2.graph.model import Graph, follow, post_order
+from reducekit.frontends.smt2.graph.model import RAW, Graph, follow, post_order
 
-# What a let costs besides its name and its term. It pays for a term of n bytes with k uses if that
+# What a let costs without its name and its term. It pays for a term of n bytes with k uses if that
 # and two bytes for each use (a short name and a blank) are less than the (k - 1) * n bytes saved.
 _LET = len(b"(let (( )) )")
 _MOST = 1 << 26
@@ -39,6 +39,10 @@ class Unprintable(Exception):
     """No script represents this graph: a `:named` term is printed twice, or used but missing."""
 
 
+Plan = tuple[Mapping[int, bytes], Mapping[int, int], Sequence[int]]
+"""The names and the levels of the nodes that lets bind, and these nodes in order."""
+
+
 class Command(NamedTuple):
     """A printed command, and its dependencies on others."""
 
@@ -60,9 +64,7 @@ def print_command(
     return Command(text, frozenset(printer.uses), frozenset(printer.provided), tuple(printer.fresh))
 
 
-def plan_term(
-    graph: Graph, top: int, style: Style, used: int
-) -> tuple[Mapping[int, bytes], Mapping[int, int], Sequence[int]] | None:
+def plan_term(graph: Graph, top: int, style: Style, used: int) -> Plan | None:
     """Return the names, the levels, and the ordered nodes that lets bind in a term.
 
     Skips the first `used` spare names. Returns None if lets would be needed in several places.
@@ -71,7 +73,7 @@ def plan_term(
     printer.used = used
     if not graph.args[top]:
         return None
-    printer._plan(top)
+    printer.plan(top)
     if printer.renamed or any(region != _TOP for region in printer.regions):
         return None
     return printer.names, printer.level, printer.regions.get(_TOP, ())
@@ -103,32 +105,18 @@ class _Printer:
 
     def command(self, root: int) -> bytes:
         """Return the text of a command."""
-        shape = self.graph.shape[root]
+        graph, shape = self.graph, self.graph.shape[root]
         self.uses.update(shape.uses)
-        if shape.arity == 0 and isinstance(shape.items[0], bytes) and len(shape.items) == 1:
-            return shape.items[0]
-        terms = [self._term(each) for each in self._arguments(root)]
+        terms = []
+        for top in self._arguments(root):
+            self.names, self.regions, self.level, self.renamed = {}, {}, {}, {}
+            self.used = graph.fresh
+            self.plan(top)
+            terms.append(self._text(top))
         return b"".join(
-            item
-            if isinstance(item, bytes)
-            else terms[~item]
-            if item < 0
-            else self.graph.names[item]
+            item if isinstance(item, bytes) else terms[~item] if item < 0 else graph.names[item]
             for item in shape.items
         )
-
-    def _term(self, top: int) -> bytes:
-        """Return the text of a term."""
-        self.names, self.regions, self.level, self.renamed = {}, {}, {}, {}
-        self.used = self.graph.fresh
-        if self.graph.args[top]:
-            self._plan(top)
-        else:
-            shape = self.graph.shape[top]
-            self.uses.update(shape.uses)
-            if shape.fresh:
-                self.fresh[shape.fresh] = None
-        return self._text(top)
 
     def _arguments(self, node: int) -> tuple[int, ...]:
         """Return the arguments of a node, after replacement."""
@@ -138,20 +126,23 @@ class _Printer:
             return tuple([follow(replaced, each) for each in own])
         return own
 
-    def _plan(self, top: int) -> None:
+    def plan(self, top: int) -> None:
         """Decide which nodes of a term are bound by lets, and where."""
         graph = self.graph
+        if not graph.args[top]:
+            shape = graph.shape[top]
+            self.uses.update(shape.uses)
+            if shape.fresh:
+                self.fresh[shape.fresh] = None
+            return
         order = post_order(graph.args, (top,), self.replaced)
         binders, pinned = self._take_in(order)
-        counts = self._counts(order)
-        lets = self._lets(order, counts, pinned)
+        lets = self._lets(order, self._counts(order), pinned)
         if binders:
             self._rename(order)
-        if not lets:
-            return
-        if binders:
+        if binders and lets:
             self._place(order, top, lets)
-        else:
+        elif lets:
             self.regions[_TOP] = lets
         # A replacement may have a higher number than its users: then the order is not by number.
         ordered = graph.ordered and all(
@@ -163,13 +154,13 @@ class _Printer:
             elif ordered:
                 nodes.sort()
 
-    def _take_in(self, order: Sequence[int]) -> tuple[bool, bool]:
-        """Note what the terms use and name; return whether any binds, and whether any is named.
+    def _take_in(self, nodes: Sequence[int]) -> tuple[bool, bool]:
+        """Note what nodes use and name; return whether any binds, and whether any is named.
 
         Raises Unprintable if a name would be there twice.
         """
         binders = pinned = False
-        for node in order:
+        for node in nodes:
             shape = self.graph.shape[node]
             self.uses.update(shape.uses)
             if shape.fresh:
@@ -231,7 +222,7 @@ class _Printer:
                 bound = node in graph.bound
             else:
                 bound = count > 1 and (count - 1) * own > _LET + 2 * count and shape.arity > 0
-            if bound and shape.raw != _RAW:
+            if bound and shape.raw != RAW:
                 name = spare[self.used]
                 self.used += 1
                 self.names[node] = name
@@ -320,7 +311,7 @@ class _Printer:
                 out.append(shape.items[0])
                 continue
             args = self._arguments(node)
-            below = 2 if mode == 2 or shape.raw == _RAW else 0
+            below = 2 if mode == 2 or shape.raw == RAW else 0
             tasks: list[bytes | tuple[int, int]] = []
             for item in shape.items:
                 if isinstance(item, bytes):
@@ -357,6 +348,3 @@ class _Printer:
                 tasks.append(b" (")
             tasks += (self.names[node] + b" ", (node, 1), b")")
         tasks += (b") ", body, b")" * count)
-
-
-_RAW = frozenset((-1,))

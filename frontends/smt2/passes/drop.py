@@ -1,4 +1,4 @@
-"""Passes that remove whole commands."""
+"""Passes that remove whole commands: alone, in runs, and in scopes from push to pop."""
 
 from __future__ import annotations
 
@@ -72,25 +72,15 @@ class CommandItems(Items):
         # declarations, which are valid without a user, but serve nothing any more. The second
         # one is optional to the search (`Closure.orphaned`): a failure may depend on a
         # declaration, by the number that it gives to a symbol, say.
-        fallen = [self.indices[each] for each in chosen]
-        needed = self._users(fallen, taken)
-        gone = {*fallen, *needed}  # in addition to those taken
-        return Closure(self._items(needed), self._items(self._idle(gone, taken)))
-
-    def _users(self, fallen: Sequence[int], taken: Selection) -> set[int]:
-        """Return what uses commands that go, at any distance, and their partners."""
-        users, partner = self.commands.users, self.commands.partner
-        queue, gone = list(fallen), set(fallen)
-        for index in queue:  # grows during the loop
-            for each in (*users[index], partner[index]):
-                if each >= 0 and each not in gone and self.item[each] not in taken:
-                    gone.add(each)
-                    queue.append(each)
-        return gone.difference(fallen)
-
-    def _idle(self, gone: set[int], taken: Selection) -> set[int]:
-        """Return what is used only by commands that go, at any distance; adds them to `gone`."""
         users, uses, item = self.commands.users, self.commands.uses, self.item
+        queue = [self.indices[each] for each in chosen]
+        gone, needed = set(queue), set[int]()  # gone: in addition to those taken
+        for index in queue:  # grows during the loop
+            for each in (*users[index], self.commands.partner[index]):
+                if each >= 0 and each not in gone and item[each] not in taken:
+                    gone.add(each)
+                    needed.add(each)
+                    queue.append(each)
         idle: set[int] = set()
         fallen: Collection[int] = list(gone)
         while fallen:
@@ -104,7 +94,7 @@ class CommandItems(Items):
             ]
             gone.update(fallen)
             idle.update(fallen)
-        return idle
+        return Closure(self._items(needed), self._items(idle))
 
     def blocked(self, chosen: Selection, taken: Selection, refuted: Selection) -> bool:
         users, item = self.commands.users, self.item
@@ -327,3 +317,131 @@ def runs(view: ScriptView) -> RunTree | None:
         for start in range(0, len(found) - length + 1, length)
     ]
     return RunTree(view, runs)
+
+
+_LOG = 8
+"""The number of scopes from which on a script counts as a log of queries."""
+
+
+def _nested(commands: Commands) -> dict[int, list[int]]:
+    """Return by push, and -1 for the script, the pushes directly inside of its scope."""
+    # Only a push whose own pop is known (`Commands.partner`) is a scope; others stay as they are.
+    below: dict[int, list[int]] = {-1: []}
+    path = [-1]
+    for index, partner in enumerate(commands.partner):
+        if partner > index:
+            below[path[-1]].append(index)
+            below[index] = []
+            path.append(index)
+        elif partner >= 0 and partner == path[-1]:
+            path.pop()
+    return below
+
+
+class ScopeItems(Items):
+    """Scopes from push to pop as items: dropping one requires all scopes inside it."""
+
+    def __init__(self, document: Document, commands: Commands) -> None:
+        below = _nested(commands)
+        pushes = [push for push in below if push >= 0]
+        number = {push: at for at, push in enumerate(pushes)}
+        self.inside = [[number[each] for each in below[push]] for push in pushes]
+        """The scopes directly inside each scope."""
+        self.nodes: list[list[int]] = []
+        """The commands of each scope, without those of the scopes inside."""
+        for push in pushes:
+            within, at = list[int](), push
+            for inner in (*below[push], commands.partner[push] + 1):
+                within += commands.nodes[at:inner]
+                at = commands.partner[inner] + 1 if inner in number else inner
+            self.nodes.append(within)
+        start, end = document.start, document.end
+        self.weights: Sequence[int] = [
+            sum(end[node] - start[node] for node in nodes) for nodes in self.nodes
+        ]
+
+    def close(self, chosen: Selection, taken: Selection) -> Closure:
+        required: set[int] = set()
+        left = list(chosen)
+        for scope in left:  # grows during the loop
+            for each in self.inside[scope]:
+                if each not in taken and each not in chosen and each not in required:
+                    required.add(each)
+                    left.append(each)
+        return Closure(frozenset(required), frozenset())
+
+    def change(self, chosen: Selection, taken: Selection) -> Change:
+        nodes = [node for scope in sorted(chosen) for node in self.nodes[scope]]
+        return Change(tuple(Edit(node, ()) for node in sorted(nodes)), "drop scopes")
+
+
+@pass_("blocks")
+def blocks(view: ScriptView) -> ScopeItems | None:
+    """Removes push/pop scopes, many at once, from a log of queries.
+
+    Each query of such a log declares the same names in a scope of its own. So a run of commands
+    that begins in one scope and ends in another fails, whatever is needed; and scope by scope, a
+    log of 2,000 queries takes 2,000 checks.
+    """
+    if view.commands.names.count(b"push") < _LOG:
+        return None
+    items = ScopeItems(view.document, view.commands)
+    return items if items.nodes else None
+
+
+class ScopeTree(LeafTree):
+    """Command-level scopes (push to pop), each removed as a whole (ddSMT paper, section 2.2).
+
+    Alternatively, only the pop is removed, which leaves the scope open.
+    """
+
+    def __init__(self, document: Document, commands: Commands, *, may_stay_open: bool) -> None:
+        self.document = document
+        self.commands = commands
+        self.may_stay_open = may_stay_open
+        self.below = _nested(commands)
+
+    @property
+    def roots(self) -> Sequence[int]:
+        return self.below[-1]
+
+    def weight(self, node: int) -> int:
+        """Return the number of bytes from a push to its pop."""
+        nodes, document = self.commands.nodes, self.document
+        return document.end[nodes[self.commands.partner[node]]] - document.start[nodes[node]]
+
+    def moves(self, node: int) -> Sequence[Move]:
+        """Return the removal of everything from a push to its pop, and that of the pop alone."""
+        pop = self.commands.partner[node]
+        nodes = self.commands.nodes[node : pop + 1]
+        found = [Move(Change(tuple(Edit(each, ()) for each in nodes), "drop scope"), ())]
+        if self.may_stay_open:
+            found.append(Move(Change((Edit(self.commands.nodes[pop], ()),), "drop pop"), ()))
+        return found
+
+    def children(self, node: int, dropped: Selection) -> Sequence[int]:
+        """Return the scopes directly inside this one."""
+        return self.below[node]
+
+
+class Scopes:
+    """Removes push/pop scopes, level by level."""
+
+    name = "scopes"
+
+    def __init__(self, *, close: bool = True) -> None:
+        self.close = close
+        """Whether each push keeps its pop."""
+
+    def problem(self, view: ScriptView) -> ScopeTree | None:
+        """Return the tree of scopes."""
+        # If a name is declared twice, leaving a scope open could make the declarations clash.
+        may_stay_open = not self.close and _declares_each_name_once(view)
+        tree = ScopeTree(view.document, view.commands, may_stay_open=may_stay_open)
+        return tree if tree.roots else None
+
+
+def _declares_each_name_once(view: ScriptView) -> bool:
+    commands = set(view.commands.nodes)
+    names = [each.name for each in view.script.definitions if each.binder in commands]
+    return len(set(names)) == len(names)

@@ -14,12 +14,12 @@ from reducekit.frontends.smt2.graph.descent import Descent, Place, start
 from reducekit.frontends.smt2.graph.functions import has_definitions, named_terms
 from reducekit.frontends.smt2.graph.listing import Listing, list_commands
 from reducekit.frontends.smt2.graph.model import Graph
-from reducekit.frontends.smt2.graph.moves import Material, Moves
 from reducekit.frontends.smt2.graph.printing import Style, Unprintable
+from reducekit.frontends.smt2.graph.site import Material, Site
 from reducekit.frontends.smt2.language.commands import TOKEN
 from reducekit.frontends.smt2.language.parser import parse
 from reducekit.frontends.smt2.language.view import ScriptView
-from reducekit.frontends.smt2.passes.layout import tidy
+from reducekit.frontends.smt2.passes.spelling import tidy
 from reducekit.passes import pass_
 from reducekit.search.problem import FixedSearch, Problem, Search
 
@@ -64,33 +64,31 @@ class Entry(Search):
     def propose(self) -> Change | None:
         """Return the script printed in the next style."""
         printed = self.styles[0]
-        change = printed.listing.change(self._different(printed), printed.what)
-        return replace(change, probe=not self._is_smaller(printed))
-
-    def _is_smaller(self, printed: Printed) -> bool:
-        return _is_smaller(printed.text, self.view.document.text)
+        change = printed.listing.change(_different(printed, self.view), printed.what)
+        return replace(change, probe=not _is_smaller(printed.text, self.view.document.text))
 
     def after(self, ok: bool) -> Search:
         """Start the descent with the first style that fails."""
-        if ok:
-            printed = self.styles[0]
-            if self._is_smaller(printed):
-                return self._descent(printed, ())
-            return Larger(self._descent(printed, self._different(printed)), self.view)
-        if len(self.styles) > 1:
+        if not ok and len(self.styles) > 1:
             return replace(self, styles=self.styles[1:])
-        return self.without_style()
+        if not ok:
+            return self.without_style()
+        printed = self.styles[0]
+        if _is_smaller(printed.text, self.view.document.text):
+            return self._descent(printed, ())
+        search = self._descent(printed, _different(printed, self.view))
+        return Doubtful(search, self.view, _IN_VAIN, proved=True)
 
     def without_style(self) -> Search:
         """Start the descent although no style was found that fails."""
-        search = self._descent(self.last, self._different(self.last))
-        tries = _TRIES if len(self.last.graph.shape) < _LARGE else _FEW_TRIES
+        search = self._descent(self.last, _different(self.last, self.view))
         if self.proved:
-            return Larger(search, self.view)
+            return Doubtful(search, self.view, _IN_VAIN, proved=True)
         # The failure is in a let that the body does not use: dissolved, nothing is left to search.
         if search.propose() is None:
             return _as_written(self.view) or search
-        return Unproved(search, self.view, tries)
+        tries = _TRIES if len(self.last.graph.shape) < _LARGE else _FEW_TRIES
+        return Doubtful(search, self.view, tries, proved=False)
 
     def _descent(self, printed: Printed, different: Iterable[int]) -> Descent:
         graph = printed.graph
@@ -99,21 +97,21 @@ class Entry(Search):
             graph = replace(graph, bound=frozenset())
         return start(graph, self.material, place, printed.listing, different)
 
-    def _different(self, printed: Printed) -> list[int]:
-        return _different(printed, self.view)
-
 
 @dataclass(frozen=True, slots=True)
-class Unproved(Search):
-    """The search over a graph that may not fail itself, in any style.
+class Doubtful(Search):
+    """The search over a graph that may not fail in any style, or whose text may be larger.
 
-    A smaller graph may: after the first success this is an ordinary search. Without one, the
-    graph with the lets of the script is searched.
+    A smaller graph may fail: after the first success this is an ordinary search. Without one, it
+    gives up when nothing is `left`, and searches the graph with the lets of the script.
     """
 
-    search: Search
+    search: Descent
     view: ScriptView
     left: int
+    """How many candidates to try, or, of a graph that fails (`proved`), how many bytes to print
+    that are not smaller than the document."""
+    proved: bool
 
     def propose(self) -> Change | None:
         return self.search.propose()
@@ -123,37 +121,14 @@ class Unproved(Search):
         search = self.search.after(ok)
         if ok:
             return search
-        if self.left > 1 and search.propose() is not None:
-            return Unproved(search, self.view, self.left - 1)
-        return _as_written(self.view) or search
-
-
-@dataclass(frozen=True, slots=True)
-class Larger(Search):
-    """The search over a graph that fails, but whose text may be larger than the document.
-
-    After the first success this is an ordinary search. Without one, it gives up after printing
-    too much that is not smaller than the document, and searches the graph with the script's lets.
-    """
-
-    search: Descent
-    view: ScriptView
-    left: int = _IN_VAIN
-
-    def propose(self) -> Change | None:
-        return self.search.propose()
-
-    def after(self, ok: bool) -> Search:
-        """Continue with the graph, or with the script's lets after too many larger candidates."""
-        search = self.search.after(ok)
-        if ok:
-            return search
-        _, listing = self.search.current()
-        text = b"" if listing is None else listing.whole()
-        if _is_smaller(text, self.view.document.text):
-            return Larger(search, self.view, self.left)
-        if self.left > len(text):
-            return Larger(search, self.view, self.left - len(text))
+        if self.proved:
+            _, listing = search.current()
+            text = b"" if listing is None else listing.whole()
+            cost = 0 if _is_smaller(text, self.view.document.text) else len(text)
+        else:
+            cost = 1 if search.propose() is not None else self.left
+        if not cost or self.left > cost:
+            return replace(self, search=search, left=self.left - cost)
         return _as_written(self.view) or search
 
 
@@ -219,7 +194,7 @@ def without_names(graph: Graph, material: Material, style: Style) -> tuple[Graph
         return None
     # Hardware model checkers name each wire by a define-fun. Removing such a wire takes its name,
     # all uses, and all wires that only it uses: a closure over commands. In one term it is a hoist.
-    replaced, gone = named_terms(Moves(graph, material))
+    replaced, gone = named_terms(Site(graph, material))
     if not replaced:
         return None
     # A removed command must not remain a root: it would be printed, with the expanded terms.
@@ -269,7 +244,8 @@ class GraphPass:
             return _fixed(_as_written(view))
         # The graph comes from the script with normal blanks: text between terms is part of a shape,
         # and two shapes that differ only in blanks would keep equal terms apart.
-        laid_out, text = _laid_out(view), view.document.text
+        text, tidied = view.document.text, tidy(view.document)
+        laid_out = view if tidied == text else ScriptView(parse(tidied))  # nodes keep their numbers
         graph = build(laid_out)
         if self.first is None:
             self.first = laid_out
@@ -306,12 +282,6 @@ def fine_graph(view: ScriptView) -> Problem | None:
 
 def _fixed(search: Search | None) -> FixedSearch | None:
     return None if search is None else FixedSearch(search)
-
-
-def _laid_out(view: ScriptView) -> ScriptView:
-    """Return a script with normalised blanks; its nodes have the same numbers."""
-    text = tidy(view.document)
-    return view if text == view.document.text else ScriptView(parse(text))
 
 
 @dataclass(frozen=True)

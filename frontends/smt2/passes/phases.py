@@ -16,20 +16,19 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import count
+from itertools import count, islice
 
 from reducekit.change import Change, Edit
-from reducekit.document import Document
-from reducekit.frontend import Pass, Schedule
+from reducekit.frontend import Schedule
 from reducekit.frontends.smt2.language.commands import head_of
 from reducekit.frontends.smt2.language.constants import is_constant
 from reducekit.frontends.smt2.language.logics import Theories, theories_of
 from reducekit.frontends.smt2.language.script import Script
 from reducekit.frontends.smt2.language.sorts import Sort, print_sort
+from reducekit.frontends.smt2.language.spelling import literal_value
 from reducekit.frontends.smt2.language.terms import Terms, subterms
 from reducekit.frontends.smt2.language.view import ScriptView
-from reducekit.frontends.smt2.passes.drop import Drop
-from reducekit.frontends.smt2.passes.scopes import Scopes
+from reducekit.frontends.smt2.passes.drop import Drop, Scopes
 from reducekit.search.problem import IndependentChanges, IndependentItems, Selection
 
 # The commands with terms that the paper treats, in its order, each with the related commands of
@@ -42,64 +41,53 @@ _KINDS: Sequence[tuple[str, frozenset[bytes]]] = (
 # A get-value does not refer to a check-sat before one of these.
 _BARRIERS = frozenset(b"push pop reset reset-assertions".split())
 PATTERNS = (b":pattern", b":no-pattern", b":nopattern")
-_DIGITS = 1200  # of the widest (_ bvN w) that is compared with all ones
 
 Substitute = Callable[[Terms, int], "tuple[Edit, ...] | None"]
 """The edits of a step for a term, the term's own first; None if the step does not apply."""
 
 
+@dataclass(frozen=True)
 class Phase:
-    """Substitutes terms in one kind of command, one at a time."""
+    """Substitutes terms in one kind of command, or replaces those of a sort by fresh variables."""
 
-    def __init__(
-        self, kind: str, commands: Collection[bytes], step: str, theory: str, substitute: Substitute
-    ) -> None:
-        self.name = f"{kind}: {step}"
-        self.commands = commands
-        self.theory = theory
-        self.substitute = substitute
+    kind: str
+    commands: Collection[bytes]
+    step: str
+    theory: str
+    """A field of `Theories` that a logic of the script must have; none for Core."""
+    substitute: Substitute | str
+    """How, or the sort of the terms to replace by variables."""
 
-    def problem(self, view: ScriptView) -> IndependentChanges | None:
+    @property
+    def name(self) -> str:
+        """The kind of command and the step, as in `assert: let to body`."""
+        return f"{self.kind}: {self.step}"
+
+    def problem(self, view: ScriptView) -> IndependentItems | None:
         """Return the substitutions of all terms, in the order of the text."""
-        if not applies(view.script, self.theory):
+        script, document, names = view.script, view.document, view.terms.names
+        if not _applies(script, self.theory):
             return None
-        terms, names = view.terms, view.terms.names
-        changes, weights = [], []
-        for node in terms_of(view.script, self.commands):
-            edits = self.substitute(terms, node)
+        nodes, changes = [], []
+        for node in terms_of(script, self.commands):
+            if isinstance(self.substitute, str):
+                # Replacing a variable by a variable gains nothing.
+                compound = document.stop[node] > node + 1
+                fits = compound and _is_of(script.sort[node], self.substitute)
+                if not fits or is_constant(document, script, node):
+                    continue
+                edits: tuple[Edit, ...] | None = (Edit(node, ()),)
+            else:
+                edits = self.substitute(view.terms, node)
             if edits is not None and not names.lost(edits[0]):
+                nodes.append(node)
                 changes.append(Change(edits, self.name))
-                weights.append(terms.document.end[node] - terms.document.start[node])
-        return IndependentChanges(changes, weights) if changes else None
-
-
-class Fresh:
-    """Replaces terms of a sort by fresh variables."""
-
-    def __init__(
-        self, kind: str, commands: Collection[bytes], step: str, theory: str, sort: str
-    ) -> None:
-        self.name = f"{kind}: {step}"
-        self.commands = commands
-        self.theory = theory
-        self.sort = sort
-
-    def problem(self, view: ScriptView) -> FreshItems | None:
-        """Return the terms to replace, in the order of the text."""
-        script = view.script
-        if not applies(script, self.theory):
+        if not nodes:
             return None
-        document, names = view.document, view.terms.names
-        found = [
-            node
-            for node in terms_of(script, self.commands)
-            # Replacing a variable by a variable gains nothing.
-            if document.stop[node] > node + 1
-            and is_of(script.sort[node], self.sort)
-            and not is_constant(document, script, node)
-            and not names.lost(Edit(node, ()))
-        ]
-        return FreshItems(self.name, script, found) if found else None
+        if isinstance(self.substitute, str):
+            return FreshItems(self.name, script, nodes)
+        weights = [document.end[node] - document.start[node] for node in nodes]
+        return IndependentChanges(changes, weights)
 
 
 class FreshItems(IndependentItems):
@@ -114,7 +102,11 @@ class FreshItems(IndependentItems):
         self.what = what
         self.document = document
         self.nodes = nodes
-        self.names = fresh_names(document, len(nodes))
+        stop, source = document.stop, document.source
+        taken = {source(node) for node in range(1, len(document)) if stop[node] == node + 1}
+        names = (b"v%d" % each for each in count())
+        free = (name for name in names if not taken.intersection((name, b"|%b|" % name)))
+        self.names = list(islice(free, len(nodes)))
         self.declarations: list[bytes] = []
         self.places: list[int] = []
         """The command before which each item's variable is declared."""
@@ -144,8 +136,8 @@ class FreshItems(IndependentItems):
         return Change(tuple(edits), self.what)
 
 
-def applies(script: Script, theory: str) -> bool:
-    """Return whether a script's logic has a theory: a field of `Theories`, or "" for Core."""
+def _applies(script: Script, theory: str) -> bool:
+    """Return whether a script's logic has a theory; Core, which has no name, is in each."""
     if not theory:
         return True
     document = script.document
@@ -160,51 +152,29 @@ def applies(script: Script, theory: str) -> bool:
 
 def terms_of(script: Script, commands: Collection[bytes]) -> Iterator[int]:
     """Yield all terms in commands of these names, in document order, without patterns."""
-    document, is_term = script.document, script.is_term
-    stop = document.stop
+    document, is_term, stop = script.document, script.is_term, script.document.stop
     patterns = any(word in document.text for word in PATTERNS)
     for command, name in zip(script.commands, script.names, strict=True):
-        if name in commands:
-            last = stop[command]
-            spans = _pattern_spans(document, command) if patterns else {}
-            node = is_term.find(1, command, last)
-            while node >= 0:
-                behind = spans.get(node)
-                if behind is None:
-                    yield node
-                    behind = node + 1
-                node = is_term.find(1, behind, last)
+        if name not in commands:
+            continue
+        last = stop[command]
+        spans: dict[int, int] = {}
+        """By the first term of a pattern: the node after the pattern."""
+        for node in range(command, last - 1) if patterns else ():
+            if stop[node] == node + 1 and document.source(node) in PATTERNS:
+                # A list of terms, or a single one; in a damaged script an atom, with none inside.
+                after = stop[node + 1]
+                spans |= dict.fromkeys(range(node + 1, min(node + 3, after)), after)
+        node = is_term.find(1, command, last)
+        while node >= 0:
+            if node not in spans:
+                yield node
+            node = is_term.find(1, spans.get(node, node + 1), last)
 
 
-def _pattern_spans(document: Document, command: int) -> dict[int, int]:
-    """Map the first term of each pattern in a command to the node after the pattern."""
-    stop = document.stop
-    spans: dict[int, int] = {}
-    for node in range(command, stop[command] - 1):
-        if stop[node] == node + 1 and document.source(node) in PATTERNS:
-            # A list of terms, or a single term; in a damaged script an atom, with no node inside.
-            behind = stop[node + 1]
-            spans |= dict.fromkeys(range(node + 1, min(node + 3, behind)), behind)
-    return spans
-
-
-def is_of(sort: Sort | None, name: str) -> bool:
+def _is_of(sort: Sort | None, name: str) -> bool:
     """Return whether a sort is `name`, with any indices."""
     return sort == name or (isinstance(sort, tuple) and sort[0] == name)
-
-
-def fresh_names(document: Document, number: int) -> list[bytes]:
-    """Return `number` short symbols that do not occur in the text."""
-    stop, source = document.stop, document.source
-    taken = {source(node) for node in range(1, len(document)) if stop[node] == node + 1}
-    names: list[bytes] = []
-    for each in count():
-        if len(names) == number:
-            break
-        name = b"v%d" % each
-        if name not in taken and b"|%s|" % name not in taken:
-            names.append(name)
-    return names
 
 
 def _place(script: Script, index: int) -> int:
@@ -229,7 +199,7 @@ def _place(script: Script, index: int) -> int:
 def _to_constant(sort: str, number: int, terms: Terms, node: int) -> tuple[Edit, ...] | None:
     """Replace a non-constant term by constant `number` of its sort."""
     own = terms.script.sort[node]
-    if not is_of(own, sort) or is_constant(terms.document, terms.script, node):
+    if not _is_of(own, sort) or is_constant(terms.document, terms.script, node):
         return None
     # The paper has 0 for numbers and both truth values; `constants` has them in that order.
     constants = terms.constants(own)
@@ -280,83 +250,41 @@ def _is_word(word: bytes, terms: Terms, node: int) -> bool:
     return terms.document.source(node) == word and terms.script.refs[node] < 0
 
 
-def _is_zero(terms: Terms, node: int) -> bool:
-    """Return whether a term is a bit-vector literal with all bits 0."""
-    digits, base = _literal(terms, node)
-    return base > 0 and not digits.strip(b"0")
-
-
-def _is_ones(terms: Terms, node: int) -> bool:
-    """Return whether a term is a bit-vector literal with all bits 1."""
-    digits, base = _literal(terms, node)
-    if base != 10:
-        return base > 0 and not digits.strip(b"1" if base == 2 else b"fF")
-    sort = terms.script.sort[node]
-    width = sort[1] if isinstance(sort, tuple) else 0
-    if not isinstance(width, int) or width > 3 * _DIGITS or len(digits) > _DIGITS:
+def _is_uniform(bit: int, terms: Terms, node: int) -> bool:
+    """Return whether a term is a bit-vector literal of which all bits are 0, or all are 1."""
+    sort, stop = terms.script.sort[node], terms.document.stop
+    if not isinstance(sort, tuple) or sort[0] != "BitVec" or stop[node] > node + 4:
         return False
-    return int(digits) == (1 << width) - 1
+    value = literal_value(terms.document.source(node))
+    if value is None or not bit:
+        return value == 0
+    return value.bit_length() == sort[1] and not value & (value + 1)
 
 
-def _literal(terms: Terms, node: int) -> tuple[bytes, int]:
-    """Return the digits and the base of a bit-vector literal; base 0 for other terms."""
-    document = terms.document
-    if not is_of(terms.script.sort[node], "BitVec"):
-        return b"", 0
-    if document.stop[node] == node + 1:
-        token = document.source(node)
-        return token[2:], {b"#b": 2, b"#x": 16}.get(token[:2], 0)
-    if document.stop[node] == node + 4 and document.source(node + 1) == b"_":
-        token = document.source(node + 2)
-        if token.startswith(b"bv") and token[2:].isdigit():
-            return token[2:], 10
-    return b"", 0
-
-
-@dataclass(frozen=True, slots=True)
-class _Step:
-    """A step of term substitution; without a function, it introduces fresh variables of a sort."""
-
-    name: str
-    theory: str
-    substitute: Substitute | None
-    sort: str = ""
-
-
-_STEPS: Sequence[_Step] = (
-    _Step("bit-vectors to 0", "bit_vectors", partial(_to_constant, "BitVec", 0)),
-    _Step("bit-vectors to variables", "bit_vectors", None, "BitVec"),
-    _Step("bvor of 0", "bit_vectors", partial(_without_units, b"bvor", _is_zero)),
-    _Step("bvand of ones", "bit_vectors", partial(_without_units, b"bvand", _is_ones)),
-    _Step("Ints to 0", "ints", partial(_to_constant, "Int", 0)),
-    _Step("Ints to variables", "ints", None, "Int"),
-    _Step("Reals to 0", "reals", partial(_to_constant, "Real", 0)),
-    _Step("Reals to variables", "reals", None, "Real"),
-    _Step("let to body", "", _let_to_body),
-    _Step("Booleans to false", "", partial(_to_constant, "Bool", 0)),
-    _Step("Booleans to true", "", partial(_to_constant, "Bool", 1)),
-    _Step("Booleans to variables", "", None, "Bool"),
-    _Step("or of false", "", partial(_without_units, b"or", partial(_is_word, b"false"))),
-    _Step("and of true", "", partial(_without_units, b"and", partial(_is_word, b"true"))),
-    _Step("store to array", "arrays", partial(_to_part, b"store", 0)),
-    _Step("ite to left", "", partial(_to_part, b"ite", 1)),
-    _Step("ite to right", "", partial(_to_part, b"ite", 2)),
+_STEPS: Sequence[tuple[str, str, Substitute | str]] = (
+    ("bit-vectors to 0", "bit_vectors", partial(_to_constant, "BitVec", 0)),
+    ("bit-vectors to variables", "bit_vectors", "BitVec"),
+    ("bvor of 0", "bit_vectors", partial(_without_units, b"bvor", partial(_is_uniform, 0))),
+    ("bvand of ones", "bit_vectors", partial(_without_units, b"bvand", partial(_is_uniform, 1))),
+    ("Ints to 0", "ints", partial(_to_constant, "Int", 0)),
+    ("Ints to variables", "ints", "Int"),
+    ("Reals to 0", "reals", partial(_to_constant, "Real", 0)),
+    ("Reals to variables", "reals", "Real"),
+    ("let to body", "", _let_to_body),
+    ("Booleans to false", "", partial(_to_constant, "Bool", 0)),
+    ("Booleans to true", "", partial(_to_constant, "Bool", 1)),
+    ("Booleans to variables", "", "Bool"),
+    ("or of false", "", partial(_without_units, b"or", partial(_is_word, b"false"))),
+    ("and of true", "", partial(_without_units, b"and", partial(_is_word, b"true"))),
+    ("store to array", "arrays", partial(_to_part, b"store", 0)),
+    ("ite to left", "", partial(_to_part, b"ite", 1)),
+    ("ite to right", "", partial(_to_part, b"ite", 2)),
 )
-
-
-def term_phases() -> Iterator[Pass]:
-    """Yield the steps of term substitution for each kind of command."""
-    for kind, commands in _KINDS:
-        for step in _STEPS:
-            if step.substitute is None:
-                yield Fresh(kind, commands, step.name, step.theory, step.sort)
-            else:
-                yield Phase(kind, commands, step.name, step.theory, step.substitute)
 
 
 def paper_schedule() -> Schedule:
     """Return the paper's rounds: the first drops only asserts, later ones all commands."""
-    terms = tuple(term_phases())
+    terms = tuple(Phase(kind, commands, *step) for kind, commands in _KINDS for step in _STEPS)
     return Schedule(
         once=(Scopes(), Drop("asserts", only=(b"assert",)), *terms),
         rounds=(Scopes(), Drop("commands", keep=(b"set-logic", b"exit")), *terms),

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from reducekit.change import Change, Edit, Template
 from reducekit.frontends.smt2.language.commands import head_of
@@ -13,11 +11,10 @@ from reducekit.frontends.smt2.language.scopes import Definition
 from reducekit.frontends.smt2.language.sorts import Sort, substitute, write_sort
 from reducekit.frontends.smt2.language.terms import Terms
 from reducekit.frontends.smt2.language.view import ScriptView
-from reducekit.frontends.smt2.passes.datatypes import body_of
+from reducekit.frontends.smt2.passes.declarations import Part, PartItems, bare, body_of
 from reducekit.passes import pass_
 from reducekit.search.problem import (
     IndependentChanges,
-    IndependentItems,
     LeafTree,
     Move,
     Selection,
@@ -104,92 +101,44 @@ def _written_out(terms: Terms, use: int, definition: Definition) -> Template | N
     return tuple(template)
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """A parameter of a sort that can be dropped."""
-
-    sort: int
-    number: int
-    instead: bytes
-    """What replaces the parameter in the sort's definition."""
-
-
-class ParameterItems(IndependentItems):
-    """Parameters of sorts as items: dropped where the sort is introduced and at all uses."""
-
-    def __init__(self, terms: Terms, parameters: Sequence[Parameter]) -> None:
-        self.terms = terms
-        self.parameters = parameters
-        uses = terms.references
-        self.weights: Sequence[int] = [1 + len(uses[each.sort]) for each in parameters]
-
-    def change(self, chosen: Selection, taken: Selection) -> Change:
-        """Drop parameters; a sort that has none left is used by its name alone."""
-        terms = self.terms
-        # An edit describes the text as parsed, so what others have taken is not in it yet: the
-        # arity is counted from the items, never read off the text.
-        gone = Counter(self.parameters[item].sort for item in chosen | taken)
-        edits: list[Edit] = []
-        for item in sorted(chosen):
-            edits += self._dropped(self.parameters[item])
-        for sort in sorted({self.parameters[item].sort for item in chosen}):
-            definition = terms.script.definitions[sort]
-            left = len(definition.parameters) - gone[sort]
-            if definition.sort is None:
-                edits.append(Edit(terms.document.stop[definition.node], (b"%d" % left,)))
-            if not left:
-                edits += (Edit(use - 1, (use,)) for use in terms.references[sort])
-        return Change(tuple(edits), "drop sort parameters")
-
-    def _dropped(self, each: Parameter) -> Iterator[Edit]:
-        """Yield the edits that drop a parameter from all uses and from the definition."""
-        terms = self.terms
-        definition = terms.script.definitions[each.sort]
-        for use in terms.references[each.sort]:
-            yield Edit(_arguments(terms, use, definition)[each.number], ())
-        own = _parameters(terms, each.sort)
-        if own:
-            named = terms.references[own[each.number]]
-            yield from (Edit(node, (each.instead,)) for node in named)
-            yield Edit(terms.script.definitions[own[each.number]].node, ())
-
-
-def _parameters(terms: Terms, sort: int) -> Sequence[int]:
-    """Return the definitions of the parameters of a defined sort, none for a declared one."""
-    definition = terms.script.definitions[sort]
-    if definition.sort is None:
-        return ()
-    # Parameters are numbered right before their sort.
-    return range(sort - len(definition.parameters), sort)
-
-
 @pass_("sort parameters")
-def sort_parameters(view: ScriptView) -> ParameterItems | None:
+def sort_parameters(view: ScriptView) -> PartItems | None:
     """Removes parameters of declared sorts, and of defined sorts if all uses pass the same sort."""
     terms = view.terms
+    definitions, references = terms.script.definitions, terms.references
     defined = (each for each in _commands(terms, b"define-sort") if each[1].sort is not None)
-    found = [
-        parameter
-        for index, definition in (*_commands(terms, b"declare-sort"), *defined)
-        for parameter in _droppable(terms, index, definition)
-    ]
-    return ParameterItems(terms, found) if found else None
+    found: list[Part] = []
+    for index, definition in (*_commands(terms, b"declare-sort"), *defined):
+        count = len(definition.parameters)
+        uses = [_arguments(terms, use, definition) for use in references[index]]
+        if any(len(each) != count for each in uses):
+            continue
+        # Parameters are numbered right before their sort; a declared sort has only their number.
+        own = range(index - count, index) if definition.sort is not None else ()
+        for number in range(count):
+            drop = [each[number] for each in uses]
+            # Where a definition uses its parameter, a sort has to stand for it: the one that all
+            # uses pass, so that the sort means there what it meant. A declared sort means nothing.
+            instead = _SIMPLEST
+            if own and own[number] in references and uses:
+                instead = _common(terms, drop, index)
+            if not instead:
+                continue
+            replace = []
+            if own:
+                drop.append(definitions[own[number]].node)
+                replace = [Edit(node, (instead,)) for node in references[own[number]]]
+            found.append(Part(index, drop, replace, weight=1 + len(uses)))
 
+    def rest(sort: int, left: int) -> list[Edit]:
+        """Return the edits of the number of parameters; a sort without any is a bare name."""
+        definition = definitions[sort]
+        arity = terms.document.stop[definition.node]
+        edits = [Edit(arity, (b"%d" % left,))] if definition.sort is None else []
+        return edits if left else [*edits, *(bare(use - 1) for use in references[sort])]
 
-def _droppable(terms: Terms, index: int, definition: Definition) -> Iterator[Parameter]:
-    """Yield the parameters of a sort that can be dropped if every use is an application."""
-    uses = [_arguments(terms, use, definition) for use in terms.references[index]]
-    if any(len(each) != len(definition.parameters) for each in uses):
-        return
-    own = _parameters(terms, index)
-    for number in range(len(definition.parameters)):
-        # Where a definition uses its parameter, a sort has to stand for it: the one that all
-        # uses pass, so that the sort means there what it meant. A declared sort means nothing.
-        instead = _SIMPLEST
-        if own and own[number] in terms.references and uses:
-            instead = _common(terms, [each[number] for each in uses], index)
-        if instead:
-            yield Parameter(index, number, instead)
+    sizes = {each.whole: len(definitions[each.whole].parameters) for each in found}
+    return PartItems("drop sort parameters", found, sizes, rest) if found else None
 
 
 def _common(terms: Terms, arguments: Sequence[int], sort: int) -> bytes:
@@ -201,17 +150,12 @@ def _common(terms: Terms, arguments: Sequence[int], sort: int) -> bytes:
     texts = {document.source(each) for each in arguments}
     first = arguments[0]
     used = {script.refs[node] for node in range(first, document.stop[first])} - {-1}
+    definitions = script.definitions
     plain = all(
-        each < sort
-        and not script.definitions[each].parameters
-        and _is_sort(script.definitions[each])
+        each < sort and not definitions[each].parameters and definitions[each].kind == "sort"
         for each in used
     )
     return texts.pop() if len(texts) == 1 and plain else b""
-
-
-def _is_sort(definition: Definition) -> bool:
-    return definition.kind == "sort"
 
 
 @pass_("instances")

@@ -1,22 +1,36 @@
-"""Passes that know only the syntax of a script, for the algorithms of Perses and Vulcan.
+"""Passes that ignore sorts: for parser bugs, and for the algorithms HDD, Perses and Vulcan.
 
-The grammar is that of the standard: a script is a list of commands, an application has at least
-one argument, a binder at least one variable, and any term can replace any other. Names and sorts
-are ignored, so solvers reject many candidates. That is how these algorithms work, and the reason
-to compare with them.
+The grammar of the algorithms' passes is that of the standard: a script is a list of commands, an
+application has at least one argument, a binder at least one variable, and any term can replace any
+other. Names and sorts are ignored, so solvers reject many candidates. That is how these algorithms
+work, and the reason to compare with them.
+
+*untyped* is our own, for failures that may not need a valid script. If a query such as check-sat is
+needed, the failure depends on an answer, and nothing is tried. Otherwise one probe decides: a
+command is replaced by its content (a single word also in parentheses), which no solver accepts as a
+command. Only if the probe succeeds are the nodes below tried. With `unchecked`, the probe is always
+made, and a second one replaces a term by one of another sort.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from reducekit.change import Change, Edit
+from reducekit.change import Change, Edit, Template
 from reducekit.frontends.smt2.language.commands import head_of
 from reducekit.frontends.smt2.language.terms import Terms, subterms
 from reducekit.frontends.smt2.language.view import ScriptView
 from reducekit.passes import pass_
 from reducekit.search.lazy import Lazy
-from reducekit.search.problem import FixedSearch, IndependentItems, Items, Move, Selection, Tree
+from reducekit.search.problem import (
+    FixedSearch,
+    IndependentItems,
+    Items,
+    LeafTree,
+    Move,
+    Selection,
+    Tree,
+)
 from reducekit.strategies.vulcan import one_by_one, over_windows
 
 _OPEN = ord("(")
@@ -59,17 +73,16 @@ class SyntaxTree(Tree):
         """Return the replacements of a term by its subterms, the nearest first."""
         if not node or not self.script.is_term[node]:
             return ()
-        return Lazy(
-            Move(Change((Edit(node, (each,)),), "descendant"), (each,)) for each in self._near(node)
-        )
 
-    def _near(self, node: int) -> Iterator[int]:
-        # Breadth first, so that a replacement skips as few levels as possible.
-        found = subterms(self.script, node)
-        for each in found:  # grows during the loop
-            if len(found) < _NEAR:
-                found += subterms(self.script, each)
-        yield from found[:_NEAR]
+        def near() -> Iterator[int]:
+            # Breadth first, so that a replacement skips as few levels as possible.
+            found = subterms(self.script, node)
+            for each in found:  # grows during the loop
+                if len(found) < _NEAR:
+                    found += subterms(self.script, each)
+            yield from found[:_NEAR]
+
+        return Lazy(Move(Change((Edit(node, (each,)),), "descendant"), (each,)) for each in near())
 
     def parts(self, node: int) -> Items | None:
         nodes, least = self._elements(node)
@@ -93,13 +106,9 @@ class SyntaxTree(Tree):
         if is_term[above]:
             bound = head_of(document, above) in _BINDERS and node == above + 2
             return (children, 1) if bound else ([], 0)
-        return (children, 0) if self._is_listed(node, above) else ([], 0)
-
-    def _is_listed(self, node: int, command: int) -> bool:
-        """Return whether a list is one of sorts, parameters, or terms of a get-value."""
-        document = self.document
-        within = command > 0 and document.parent[command] == 0
-        return within and document.stop[node] != node + 1
+        # A list of a command: of sorts, parameters, or terms of a get-value.
+        listed = above > 0 and document.parent[above] == 0 and document.stop[node] != node + 1
+        return (children, 0) if listed else ([], 0)
 
     def children(self, node: int, dropped: Selection) -> Sequence[int]:
         """Return the lists and terms directly below, without the dropped ones."""
@@ -173,16 +182,15 @@ class OtherTerms(Tree):
         terms = (node for node in range(1, len(view.document)) if script.is_term[node])
         for node in sorted(terms, key=self.weight):
             sort = script.sort[node]
-            if sort is not None and self._is_closed(node):
+            if sort is None:
+                continue
+            uses = {script.refs[each] for each in range(node, view.document.stop[node])} - {-1}
+            binders = (script.definitions[each].binder for each in uses)
+            # A term that uses no variable that is bound around it.
+            if all(view.document.parent[each] == 0 for each in binders):
                 texts = self.by_sort.setdefault(sort, {})
                 if len(texts) < _OTHERS:
                     texts.setdefault(view.document.source(node), node)
-
-    def _is_closed(self, node: int) -> bool:
-        """Return whether a term uses no variable that is bound around it."""
-        definitions = self.script.definitions
-        used = (self.script.refs[each] for each in range(node, self.document.stop[node]))
-        return all(each < 0 or self.document.parent[definitions[each].binder] == 0 for each in used)
 
     def weight(self, node: int) -> int:
         return self.document.stop[node] - node
@@ -217,3 +225,121 @@ def local(view: ScriptView) -> FixedSearch | None:
     nodes = range(1, len(view.document))
     weights = [view.document.stop[node] - node for node in nodes]
     return FixedSearch(over_windows(Listed(nodes, 0, weights))) if nodes else None
+
+
+class ScriptTree(LeafTree):
+    """Commands with their terms below them; each has one move, to its minimal replacement."""
+
+    def __init__(self, view: ScriptView) -> None:
+        self.terms = view.terms
+        self.document = view.document
+        # No closure here: HDD as published knows no dependences, so a declaration that is dropped
+        # without its users is a check that fails. That is what the algorithm is compared by.
+        self.roots: Sequence[int] = view.commands.nodes
+        self.commands = frozenset(self.roots)
+
+    def weight(self, node: int) -> int:
+        return self.document.end[node] - self.document.start[node]
+
+    def moves(self, node: int) -> Sequence[Move]:
+        """Return the removal of a command, or the replacement of a term by a constant."""
+        if node in self.commands:
+            return [Move(Change((Edit(node, ()),), "drop commands"), ())]
+        # HDD only deletes; a term cannot be deleted, so the smallest constant of its sort stands
+        # for it.
+        own = self.document.source(node)
+        constants = self.terms.constants(self.terms.script.sort[node])[:1]
+        edits = [Edit(node, (constant,)) for constant in constants if constant != own]
+        return [
+            Move(Change((edit,), "constant"), ())
+            for edit in edits
+            if not self.terms.names.lost(edit)
+        ]
+
+    def children(self, node: int, dropped: Selection) -> Sequence[int]:
+        return subterms(self.terms.script, node)
+
+
+@pass_("hierarchy")
+def hierarchy(view: ScriptView) -> ScriptTree | None:
+    """Removes commands and replaces terms, level by level of the script's tree."""
+    return ScriptTree(view) if view.commands.nodes else None
+
+
+# More probes would mostly repeat the answer of the first: whether the failure needs a valid script.
+_PROBES = 1
+
+
+class UntypedTree(LeafTree):
+    """Nodes of any kind. A number beyond the document's nodes is a node opened by a probe."""
+
+    def __init__(self, view: ScriptView, *, unchecked: bool = True) -> None:
+        self.document = view.document
+        self.unchecked = unchecked
+        self.commands = frozenset(view.commands.nodes)
+        # The heaviest assertion stands for all: if a solver does not mind nonsense there, what is
+        # below it is searched; if it does, one check was lost.
+        names = view.commands.names
+        asserts = [
+            node for node, name in zip(view.commands.nodes, names, strict=True) if name == b"assert"
+        ]
+        heaviest = sorted(asserts or view.commands.nodes, key=self.weight)[-_PROBES:]
+        self.roots: Sequence[int] = heaviest
+
+    def _node(self, node: int) -> tuple[int, bool]:
+        size = len(self.document)
+        return (node - size, True) if node >= size else (node, False)
+
+    def weight(self, node: int) -> int:
+        node, _ = self._node(node)
+        return self.document.end[node] - self.document.start[node]
+
+    def moves(self, node: int) -> Sequence[Move]:
+        """Return the removal of an opened node, and its replacements by `0` and by its children.
+
+        For other nodes, return the probes.
+        """
+        node, opened = self._node(node)
+        size = len(self.document)
+        children = list(self.document.children(node))
+        found: list[Move] = []
+        if opened:
+            found.append(_move(node, ()))
+            found.append(_move(node, (b"0",)))
+            found += [_move(node, (each,), each + size) for each in reversed(children)]
+        elif node in self.commands and len(children) > 1:
+            body = children[-1]
+            found.append(_move(node, (body,), body + size))
+            if self.document.stop[body] == body + 1:
+                found.append(_move(node, (b"(", body, b")"), body + size))
+            if not self.unchecked:
+                return found
+            inner = list(self.document.children(body))[1:]
+            inner.sort(key=self.weight, reverse=True)
+            found += [_move(body, (each,), each + size) for each in inner[:2]]
+        return found
+
+    def children(self, node: int, dropped: Selection) -> Sequence[int]:
+        node, opened = self._node(node)
+        size = len(self.document)
+        return [each + size for each in self.document.children(node)] if opened else []
+
+
+def _move(node: int, template: Template, *rest: int) -> Move:
+    return Move(Change((Edit(node, template),), "untyped"), rest)
+
+
+class Untyped:
+    """Removes nodes, or replaces them by their children or 0, ignoring sorts."""
+
+    name = "untyped"
+
+    def __init__(self, *, unchecked: bool = True) -> None:
+        self.unchecked = unchecked
+
+    def problem(self, view: ScriptView) -> UntypedTree | None:
+        """Return the tree of nodes; None if there are none, or if the script has a check."""
+        names = view.commands.names
+        if not names or (not self.unchecked and any(each.startswith(b"check-") for each in names)):
+            return None
+        return UntypedTree(view, unchecked=self.unchecked)

@@ -11,19 +11,20 @@ The seed determines all random choices, so equal scripts have equal results.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from random import Random
 
 from reducekit.change import Change
 from reducekit.frontends.smt2.graph.closing import WIDEST, complement
 from reducekit.frontends.smt2.graph.descent import Descent, Place, start
 from reducekit.frontends.smt2.graph.listing import Listing
-from reducekit.frontends.smt2.graph.model import Graph, Shape
-from reducekit.frontends.smt2.graph.moves import Candidate, Material, Moves
+from reducekit.frontends.smt2.graph.model import Graph, post_order
+from reducekit.frontends.smt2.graph.moves import on_node, to_declared, to_fresh
 from reducekit.frontends.smt2.graph.printing import Style, Unprintable
+from reducekit.frontends.smt2.graph.site import Candidate, Material, Site
 from reducekit.frontends.smt2.graph.widths import widths
-from reducekit.frontends.smt2.language.sorts import Sort
 from reducekit.frontends.smt2.language.spelling import shortest
 from reducekit.search.problem import Search
 
@@ -76,13 +77,13 @@ class Kicks:
     def __init__(self, ground: Ground, seed: int) -> None:
         self.ground = ground
         self.seed = seed
-        self.moves = Moves(ground.graph, ground.material)
+        self.site = Site(ground.graph, ground.material)
         self._made: dict[int, tuple[Candidate, Listing] | None] = {}
 
     @property
     def patience(self) -> int:
         """The number of kicks without gain after which the search ends."""
-        return _LEAST + _PER_NODE * len(self.moves.nodes)
+        return _LEAST + _PER_NODE * len(self.site.nodes)
 
     def __getitem__(self, number: int) -> tuple[Candidate, Listing] | None:
         """Return the kick of this number and its listing; None if there is none."""
@@ -93,11 +94,11 @@ class Kicks:
     def _make(self, number: int) -> tuple[Candidate, Listing] | None:
         random = Random(self.seed * 1_000_003 + number)
         ground = self.ground
-        candidate = kick(self.moves, random)
+        candidate = kick(self.site, random)
         if candidate is None:
             return None
         if random.random() < 0.25:  # two kicks at once reach graphs that neither reaches alone
-            second = kick(self.moves, random)
+            second = kick(self.site, random)
             both = None if second is None else _together(ground.graph, candidate, second)
             candidate = both or candidate
         everything = range(len(ground.listing.commands))
@@ -123,14 +124,7 @@ def _together(graph: Graph, first: Candidate, second: Candidate) -> Candidate | 
         return None
     # If each replacement contains the other's node, the result would be cyclic.
     for one, other in ((first, second), (second, first)):
-        cone: set[int] = set()
-        todo = list(one.replaced.values())
-        while todo:
-            node = todo.pop()
-            if node not in cone:
-                cone.add(node)
-                todo += graph.args[node]
-        if not cone.isdisjoint(other.replaced):
+        if not other.replaced.keys().isdisjoint(post_order(graph.args, one.replaced.values())):
             return None
     return replace(first, replaced={**first.replaced, **second.replaced})
 
@@ -211,59 +205,54 @@ def is_smaller(listing: Listing, other: Listing) -> bool:
     return (len(text), text) < (len(than), than)
 
 
-Kick = Callable[[Moves, Random], "Candidate | None"]
+Kick = Callable[[Site, Random], "Candidate | None"]
 
 
-def kick(moves: Moves, random: Random) -> Candidate | None:
+def kick(site: Site, random: Random) -> Candidate | None:
     """Return a random kick; None if none was found."""
-    if not moves.nodes:
+    if not site.nodes:
         return None
     for _ in range(_FEW):
-        found = random.choice(KICKS)(moves, random)
+        found = random.choice(KICKS)(site, random)
         if found is not None:
             return found
     return None
 
 
-def _pick(moves: Moves, random: Random) -> int:
-    return random.choice(moves.nodes)
+def _pick(site: Site, random: Random) -> int:
+    return random.choice(site.nodes)
 
 
-def _vectors(sort: Sort, random: Random) -> list[bytes]:
-    """Return 1 and a random value of a bit-vector sort; nothing for other sorts."""
-    width = sort[1] if isinstance(sort, tuple) and sort[0] == "BitVec" else None
-    if not isinstance(width, int) or width > WIDEST:
-        return []
-    return [shortest(1, width), shortest(random.getrandbits(width), width)]
+def _argument(site: Site, random: Random) -> tuple[int, int] | None:
+    """Return a random node and the position of one of its arguments; None if it has none."""
+    user = _pick(site, random)
+    args = site.graph.args[user]
+    return (user, random.randrange(len(args))) if args and not site.graph.shape[user].raw else None
 
 
-def other_constant(moves: Moves, random: Random) -> Candidate | None:
+def other_constant(site: Site, random: Random) -> Candidate | None:
     """Replaces a literal by another one or by its complement."""
-    graph, node = moves.graph, _pick(moves, random)
-    shape, sort = graph.shape[node], graph.sort[node]
+    graph, node = site.graph, _pick(site, random)
+    shape, sort, width = graph.shape[node], graph.sort[node], graph.width(node)
     if shape.arity or shape.uses or shape.variable >= 0 or sort is None:
         return None
     # Random values next to special ones: a failure that needs "some number" is not met by 0 and 1.
-    other = complement(graph, node) or shape.head
-    texts = [*moves.constants(sort)[:3], other, *_vectors(sort, random)]
+    texts = [*site.constants(sort)[:3], complement(graph, node) or shape.head]
+    if 0 < width <= WIDEST:
+        texts += [shortest(1, width), shortest(random.getrandbits(width), width)]
     texts = [text for text in dict.fromkeys(texts) if text != shape.head]
     if not texts:
         return None
-    leaf = moves.leaf(random.choice(texts), sort)
+    leaf = site.leaf(random.choice(texts), sort)
     return Candidate("kick: another constant", graph, {node: leaf}, node)
 
 
-def _alike(head: bytes) -> frozenset[bytes]:
-    """Return the operators that take the same sorts as one, and itself."""
-    return next((group for group in _SAME_SHAPE if head in group), frozenset())
-
-
-def other_operator(moves: Moves, random: Random) -> Candidate | None:
+def other_operator(site: Site, random: Random) -> Candidate | None:
     """Replaces an operator by another one with the same sorts."""
-    graph, node = moves.graph, _pick(moves, random)
+    graph, node = site.graph, _pick(site, random)
     shape, args = graph.shape[node], graph.args[node]
-    group = _alike(shape.head)
-    if not group or not args or shape.uses or shape.names:
+    group = next((each for each in _SAME_SHAPE if shape.head in each), None)
+    if group is None or not args or shape.uses or shape.names:
         return None
     if len(args) == 1 and shape.head == b"-":
         return None  # nothing else takes one number
@@ -273,105 +262,89 @@ def other_operator(moves: Moves, random: Random) -> Candidate | None:
     if not isinstance(first, bytes) or not first.startswith(begin):
         return None
     items = (b"(" + head + first[len(begin) :], *shape.items[1:])
-    other: Shape = graph.shapes.get(replace(shape, items=items, head=head))
+    other = graph.shapes.get(replace(shape, items=items, head=head))
     copy = graph.add(other, args, graph.sort[node])
     return Candidate("kick: another operator", graph, {node: copy}, node)
 
 
-def swapped(moves: Moves, random: Random) -> Candidate | None:
+def swapped(site: Site, random: Random) -> Candidate | None:
     """Swaps two arguments of the same sort."""
-    graph, node = moves.graph, _pick(moves, random)
-    args = graph.args[node]
+    graph, node = site.graph, _pick(site, random)
+    args = list(graph.args[node])
     shape = graph.shape[node]
     if len(args) < 2 or shape.binds or shape.raw:
         return None
     one, other = random.sample(range(len(args)), 2)
     if graph.sort[args[one]] != graph.sort[args[other]] or args[one] == args[other]:
         return None
-    changed = list(args)
-    changed[one], changed[other] = changed[other], changed[one]
-    copy = graph.add(shape, tuple(changed), graph.sort[node])
+    args[one], args[other] = args[other], args[one]
+    copy = graph.add(shape, tuple(args), graph.sort[node])
     return Candidate("kick: swapped", graph, {node: copy}, node)
 
 
-def other_edge(moves: Moves, random: Random) -> Candidate | None:
+def other_edge(site: Site, random: Random) -> Candidate | None:
     """Replaces one use of a node by any other node of its sort that is not above it."""
-    graph, analysis, user = moves.graph, moves.analysis, _pick(moves, random)
-    shape, args = graph.shape[user], graph.args[user]
-    if not args or shape.raw:
+    graph, analysis, place = site.graph, site.analysis, _argument(site, random)
+    if place is None:
         return None
-    position = random.randrange(len(args))
-    node = args[position]
+    user, position = place
+    node = graph.args[user][position]
     sort = graph.sort[node]
     if sort is None:
         return None
-    excluded = moves.above(user) | {user, node}
+    excluded = analysis.above((user,)) | {node}
     others = [
         each
-        for each in moves.nodes
+        for each in site.nodes
         if graph.sort[each] == sort
         and each not in excluded
         and not analysis.outside(each, node)
-        and moves.fits(each, user)
+        and site.fits(each, user)
     ]
     if not others:
         return None
-    changed = list(args)
-    changed[position] = random.choice(others)
-    copy = graph.add(shape, tuple(changed), graph.sort[user])
+    copy = site.with_argument(user, position, random.choice(others))
     return Candidate("kick: another edge", graph, {user: copy}, user)
 
 
-def complemented(moves: Moves, random: Random) -> Candidate | None:
+def complemented(site: Site, random: Random) -> Candidate | None:
     """Complements one use of a term."""
-    graph, user = moves.graph, _pick(moves, random)
-    shape, args = graph.shape[user], graph.args[user]
-    if not args or shape.raw:
+    graph, place = site.graph, _argument(site, random)
+    if place is None:
         return None
-    position = random.randrange(len(args))
-    sort = graph.sort[args[position]]
-    head = b"not" if sort == "Bool" else b"bvnot"
-    if sort != "Bool" and not (isinstance(sort, tuple) and sort[0] == "BitVec"):
+    user, position = place
+    node = graph.args[user][position]
+    sort = graph.sort[node]
+    if sort != "Bool" and not graph.width(node):
         return None
-    around = graph.add(graph.shapes.application(head, 1), (args[position],), sort)
-    changed = list(args)
-    changed[position] = around
-    copy = graph.add(shape, tuple(changed), graph.sort[user])
+    inner = site.applied(b"not" if sort == "Bool" else b"bvnot", node, sort=sort)
+    copy = site.with_argument(user, position, inner)
     return Candidate("kick: a complement", graph, {user: copy}, user)
 
 
-def other_width(moves: Moves, random: Random) -> Candidate | None:
+def _any(found: Iterable[Candidate], most: int, what: str, random: Random) -> Candidate | None:
+    """Return one of the first candidates."""
+    first = list(islice(found, most))
+    return replace(random.choice(first), what=f"kick: {what}") if first else None
+
+
+def other_width(site: Site, random: Random) -> Candidate | None:
     """Changes the width of bit-vectors that must have the same width."""
-    found: list[Candidate] = []
-    for candidate in widths(moves):
-        found.append(candidate)
-        if len(found) == _WIDTHS:
-            break
-    if not found:
-        return None
-    return replace(random.choice(found), what="kick: a width")
+    return _any(widths(site), _WIDTHS, "a width", random)
 
 
-def to_variable(moves: Moves, random: Random) -> Candidate | None:
+def to_variable(site: Site, random: Random) -> Candidate | None:
     """Replaces a node by a declared or new variable of its sort."""
-    graph, node = moves.graph, _pick(moves, random)
-    sort = graph.sort[node]
-    if sort is None or graph.shape[node].uses:
+    node = _pick(site, random)
+    if site.graph.sort[node] is None or site.graph.shape[node].uses:
         return None
-    found = [*moves.to_declared(node), *moves.to_fresh(node, 0)]
-    return replace(random.choice(found), what="kick: a variable") if found else None
+    found = [*to_declared(site, node), *to_fresh(site, node, 0)]
+    return _any(found, len(found), "a variable", random)
 
 
-def smaller(moves: Moves, random: Random) -> Candidate | None:
+def smaller(site: Site, random: Random) -> Candidate | None:
     """Applies a random move of the descent, even if the result is not smaller."""
-    node = _pick(moves, random)
-    found: list[Candidate] = []
-    source: Iterator[Candidate] = moves.of(node)
-    for candidate in source:
-        found.append(candidate)
-        if len(found) == _FEW:
-            break
-    return replace(random.choice(found), what="kick: a move") if found else None
+    return _any(on_node(site, _pick(site, random)), _FEW, "a move", random)
 
 
 KICKS: Sequence[Kick] = (

@@ -3,101 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
 from types import MappingProxyType
 
 from reducekit.errors import UsageError
 from reducekit.frontends.trace.language.calls import Call, Value
-from reducekit.frontends.trace.model.loader import load_model
+from reducekit.frontends.trace.model.loader import load_model, shipped
 from reducekit.frontends.trace.model.machine import Machine
-
-# What the calls are called in each API, by what they do. Options, statistics of the
-# solver's inside and the like have no counterpart. A result that is the solver's
-# choice (look-ahead) or counted differently (frozen, variables) is not kept.
-NAMES: Mapping[str, Mapping[str, str]] = MappingProxyType(
-    {
-        "lingeling": {
-            "init": "init",
-            "release": "release",
-            "add": "add",
-            "assume": "assume",
-            "solve": "sat",
-            "simplify": "simp",
-            "lookahead": "lkhd",
-            "value": "deref",
-            "failed": "failed",
-            "fixed": "fixed",
-            "freeze": "freeze",
-            "melt": "melt",
-            "frozen": "frozen",
-            "phase": "setphase",
-            "unphase": "resetphase",
-            "variables": "maxvar",
-            "statistics": "stats",
-        },
-        "cadical": {
-            "init": "init",
-            "release": "reset",
-            "add": "add",
-            "assume": "assume",
-            "solve": "solve",
-            "simplify": "simplify",
-            "lookahead": "lookahead",
-            "value": "val",
-            "failed": "failed",
-            "fixed": "fixed",
-            "freeze": "freeze",
-            "melt": "melt",
-            "frozen": "frozen",
-            "phase": "phase",
-            "unphase": "unphase",
-            "variables": "vars",
-            "statistics": "stats",
-        },
-        "ipasir": {
-            "init": "init",
-            "release": "release",
-            "add": "add",
-            "assume": "assume",
-            "solve": "solve",
-            "value": "val",
-            "failed": "failed",
-        },
-    }
-)
-SOURCES: Mapping[str, Mapping[str, str]] = MappingProxyType(
-    {
-        "minisat": {
-            "init": "new",
-            "release": "delete",
-            "add": "add_clause",
-            "solve": "solve",
-            "limited": "solve_limited",
-            "value": "model_value",
-            "failed": "conflict",
-        },
-        "picosat": {
-            "init": "init",
-            "release": "reset",
-            "add": "add",
-            "assume": "assume",
-            "solve": "sat",
-            "value": "deref",
-            "failed": "failed_assumption",
-        },
-    }
-)
-"""The same of the APIs that traces are only converted from (`to_ipasir`)."""
-WHOLE = "minisat"
-"""Its calls take whole clauses, and all assumptions with the solve, which answers by a Boolean."""
-BY_BOOLEAN: Mapping[Value | None, int] = MappingProxyType({1: 10, 0: 20, -1: 0})
-"""The usual numbers for such answers."""
-APIS = tuple(NAMES)
-"""The APIs that traces are converted between."""
 
 FORMAT_OF: Mapping[str, str] = MappingProxyType(
     {"lingeling": "lgl", "cadical": "mobical", "ipasir": "words"}
 )
 """The format that traces of each API are written in."""
+APIS = tuple(FORMAT_OF)
+"""The APIs that traces are converted between."""
+SOURCES = ("minisat", "picosat")
+"""The APIs that traces are only converted from."""
+WHOLE = "minisat"
+"""Its calls take whole clauses, and all assumptions with the solve, which answers by a Boolean."""
+BY_BOOLEAN: Mapping[Value | None, int] = MappingProxyType({1: 10, 0: 20, -1: 0})
+"""The usual numbers for such answers."""
 
 _LEMMA = "lemma"
 _CONSTRAINTS = ("constrain", "reset_constraint")
@@ -105,9 +31,28 @@ _PROPAGATES = ("propagate", "propagate_assumptions")
 DROP_ASSUMPTIONS = frozenset(("reset_assumptions", *_PROPAGATES))
 DROP_CONSTRAINT = frozenset(("reset_constraint", *_PROPAGATES))
 """Calls of CaDiCaL after which assumptions or the constraint are gone."""
+# A result that is the solver's choice (look-ahead) or counted differently (frozen, variables)
+# is not kept.
 _KEPT_RESULTS = frozenset(("solve", "simplify", "value", "failed", "fixed"))
 SOLVES = frozenset(("solve", "simplify", "lookahead"))
 """What ends a round."""
+_CONTEXTS = ("push", "pop")
+_QUERIES = ("val", "failed")
+
+
+@cache
+def names_of(api: str) -> Mapping[str, str]:
+    """Return the names of an API's calls by what they mean; none if no model says so."""
+    if api not in shipped():
+        return {}
+    return {call.means: name for name, call in load_model(api).calls.items() if call.means}
+
+
+def meanings_of(api: str) -> Mapping[str, str]:
+    """Return what the calls of an API mean, by name. Raises UsageError unless it is in `APIS`."""
+    if api not in APIS:
+        raise UsageError(f"expected one of {', '.join(APIS)}, found {api!r}")
+    return {name: what for what, name in names_of(api).items()}
 
 
 def convert(
@@ -122,84 +67,93 @@ def convert(
     as are queries that the other API does not allow. Raises UsageError for an API that is not
     among `APIS`.
     """
-    for name in (source, target):
-        if name not in NAMES:
-            raise UsageError(f"expected one of {', '.join(APIS)}, found {name!r}")
-    meaning = {name: what for what, name in NAMES[source].items()}
-    names = NAMES[target]
-    solves = sum(meaning.get(call.name, "") in SOLVES for call in calls)
-    freezing = target == "lingeling" and source != "lingeling" and solves > 1
+    meaning, names = meanings_of(source), names_of(target)
+    meanings_of(target)
+    writer = _Writer(calls, meaning, target, source)
     dropped = _dropped(calls, meaning) if source == "cadical" != target else frozenset()
-    # Where the beginning is missing, the state of the solver is unknown.
-    whole = any(meaning.get(call.name) == "init" for call in calls[:1])
-    careful = whole and source == "cadical"
-    writer = _Writer(names, target, calls, freezing=freezing, careful=careful)
-    assumed: list[int] = []
-    constraint: list[int] = []
-    closed = solved = lemmas = False
+    held, lemmas = _Round(), False
     for index, call in enumerate(calls):
-        if source == "lingeling" and call.name == "fixate" and target != "lingeling":
-            for literal in () if solved else assumed:
-                writer.clause([literal])
-            continue
-        what = meaning.get(call.name)
+        what, first = meaning.get(call.name), call.arguments[0] if call.arguments else 0
         lemmas |= call.name == _LEMMA
-        first = call.arguments[0] if call.arguments else 0
-        if source != target and call.name in DROP_CONSTRAINT:
-            constraint, closed = [], False
-        if source != target and call.name in _CONSTRAINTS and isinstance(first, int):
-            if closed:
-                constraint, closed = [], False
-            if call.name == "constrain":
-                constraint += [first] if first else []
-                closed = not first
+        if source == "lingeling" != target and call.name == "fixate":
+            for literal in () if held.solved else held.assumed:
+                writer.clause([literal])
+        elif (source != target and held.constrained_by(call)) or index in dropped:
             continue
-        if index in dropped:
-            continue
-        if what is None or what not in names:
-            if call.name != "return":
-                writer.left_out.append(call)
-            continue
-        if what in ("add", "assume") and isinstance(first, int):
-            if solved:
-                assumed, solved = [], False
-                constraint, closed = [], False
-            if what == "assume":
-                assumed.append(first)
-            writer.freeze(first)
-        elif what in SOLVES:
-            if closed:
+        elif what is None or what not in names:
+            writer.left_out += [call] if call.name != "return" else []
+        else:
+            if what in ("add", "assume") and isinstance(first, int):
+                held.takes(first, assumed=what == "assume")
+                writer.freeze(first)
+            elif what in SOLVES and (constraint := held.solve()) is not None:
                 writer.constrain(constraint)
-                constraint, closed = [], False
-            solved = True
-        result = call.result if what in _KEPT_RESULTS and not lemmas else None
-        if what == "value":
-            result = _value(first, result, source, target)
-        writer.put(Call(names[what], call.arguments, 0, result), call)
+            result = call.result if what in _KEPT_RESULTS and not lemmas else None
+            if what == "value":
+                result = _value(first, result, source, target)
+            writer.put(Call(names[what], call.arguments, 0, result), call)
     return tuple(writer.calls), tuple(writer.left_out)
 
 
+@dataclass
+class _Round:
+    """What holds for the next solve only: assumptions, and a constraint, `closed` once it ended."""
+
+    assumed: list[int] = field(default_factory=list)
+    constraint: list[int] = field(default_factory=list)
+    closed: bool = False
+    solved: bool = False
+
+    def constrained_by(self, call: Call) -> bool:
+        """Follow a call about constraints; return whether there is nothing else to it."""
+        if call.name in DROP_CONSTRAINT:
+            self.constraint, self.closed = [], False
+        literal = call.arguments[0] if call.arguments else 0
+        if call.name not in _CONSTRAINTS or not isinstance(literal, int):
+            return False
+        if self.closed:
+            self.constraint, self.closed = [], False
+        if call.name == "constrain":
+            self.constraint += [literal] if literal else []
+            self.closed = not literal
+        return True
+
+    def takes(self, literal: int, *, assumed: bool) -> None:
+        """Follow a literal of a clause, or an assumption: with the first one a round begins."""
+        if self.solved:
+            self.assumed, self.constraint, self.closed, self.solved = [], [], False, False
+        if assumed:
+            self.assumed.append(literal)
+
+    def solve(self) -> list[int] | None:
+        """Follow a solve; return the constraint that it has, if any."""
+        constraint = self.constraint if self.closed else None
+        if self.closed:
+            self.constraint, self.closed = [], False
+        self.solved = True
+        return constraint
+
+
 class _Writer:
-    """Makes calls of another API, none of which it does not allow if that changes no answer."""
+    """Makes calls of another API; leaves out queries that this one does not allow."""
 
     def __init__(
-        self,
-        names: Mapping[str, str],
-        target: str,
-        calls: Sequence[Call],
-        *,
-        freezing: bool,
-        careful: bool,
+        self, calls: Sequence[Call], meaning: Mapping[str, str], target: str, source: str
     ) -> None:
         self.calls: list[Call] = []
         self.left_out: list[Call] = []
-        self._names = names
+        self._names = names_of(target)
         self._machine = Machine(load_model(target))
         known = self._machine.model.calls
+        # Where the beginning is missing, the state of the solver is unknown.
+        whole = any(meaning.get(call.name) == "init" for call in calls[:1])
         self._omitted = {
-            name for name in names.values() if careful and known[name].role in ("query", "hint")
+            name
+            for name in self._names.values()
+            if whole and source == "cadical" and known[name].role in ("query", "hint")
         }
-        self._freezing = freezing
+        solves = sum(meaning.get(call.name, "") in SOLVES for call in calls)
+        self._freezing = target == "lingeling" != source and solves > 1
         self._frozen: set[int] = set()
         literals = (call.arguments[0] for call in calls if call.arguments)
         self._last = max((abs(each) for each in literals if isinstance(each, int)), default=0)
@@ -260,3 +214,51 @@ def _value(literal: Value, result: Value | None, source: str, target: str) -> Va
     if target == "lingeling":
         return 0 if not result else 1 if result == literal else -1
     return result * literal
+
+
+def to_ipasir(calls: Sequence[Call], api: str) -> tuple[tuple[Call, ...], tuple[Call, ...]]:
+    """Return the calls in the words of IPASIR, and those that it has no words for.
+
+    A clause of MiniSat becomes its literals, and what a solve of it takes become assumptions.
+    Queries that IPASIR does not allow are left out. Raises UsageError for a context of PicoSAT.
+    """
+    own = names_of("ipasir")
+    names = {name: own.get(what, own["solve"]) for what, name in names_of(api).items()}
+    machine = Machine(load_model("ipasir"))
+    made: list[Call] = []
+    left_out = []
+    for call in calls:
+        if api == "picosat" and call.name in _CONTEXTS:
+            raise UsageError(f"{call.place}: IPASIR has no clauses that can be taken back")
+        spelled = _in_ipasir(call, names.get(call.name, ""), whole=api == WHOLE)
+        if any(each.name in _QUERIES and machine.allowed(each) for each in spelled):
+            spelled = []
+        if not spelled:
+            left_out.append(call)
+        for each in spelled:
+            machine.after(each)
+        made += spelled
+    return tuple(made), tuple(left_out)
+
+
+def _in_ipasir(call: Call, name: str, *, whole: bool) -> list[Call]:
+    """Return a call in the words of IPASIR, where it is called `name`; none if that is empty."""
+    result = call.result
+    if not name:
+        return []
+    if name == "solve" and not whole:
+        return [Call(name, (), 0, result)]
+    if name == "solve":
+        return [
+            *(Call("assume", (literal,)) for literal in call.arguments),
+            Call(name, (), 0, BY_BOOLEAN.get(result)),
+        ]
+    if name == "add" and whole:
+        return [Call(name, (literal,)) for literal in (*call.arguments, 0)]
+    if name == "val":
+        # The literal that is true: 0 if neither is, None if that is unknown.
+        literal = call.arguments[0]
+        if isinstance(literal, int) and isinstance(result, int):
+            return [Call(name, call.arguments, 0, literal * result)]
+        return [Call(name, call.arguments)]
+    return [Call(name, call.arguments, 0, result if name == "failed" else None)]

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 from reducekit.errors import ParseError, UsageError
 from reducekit.frontends.trace.formats.convert import (
-    APIS,
     DROP_ASSUMPTIONS,
     DROP_CONSTRAINT,
-    NAMES,
     SOLVES,
+    meanings_of,
+    names_of,
 )
 from reducekit.frontends.trace.language.calls import Call
 
@@ -26,9 +26,8 @@ def from_cnf(text: bytes, api: str = "lingeling") -> tuple[Call, ...]:
 
     Raises ParseError with the place and what was expected.
     """
-    if api not in NAMES:
-        raise UsageError(f"expected one of {', '.join(APIS)}, found {api!r}")
-    names = NAMES[api]
+    meanings_of(api)
+    names = names_of(api)
     calls = [Call(names["init"], ())]
     add = names["add"]
     header: tuple[int, int] | None = None
@@ -91,7 +90,7 @@ def to_cnf(calls: Iterable[Call], api: str, solve: int = -1) -> bytes:
     """Return what is solved as a CNF in DIMACS format: the clauses, and assumptions as units.
 
     `solve` counts the calls that solve from 0, or from the end if negative; a
-    trace without any stands for its clauses. Raises UsageError if there is no
+    trace without any gives its clauses. Raises UsageError if there is no
     such one, or if a propagator has clauses of its own.
     """
     clauses, moments = _asked(calls, api)
@@ -151,10 +150,7 @@ class _Solve(NamedTuple):
 
 def _asked(calls: Iterable[Call], api: str) -> tuple[list[tuple[int, ...]], list[_Solve]]:
     """Return the clauses, and what each solve is asked. Raises UsageError."""
-    if api not in NAMES:
-        raise UsageError(f"expected one of {', '.join(APIS)}, found {api!r}")
-    meaning = {name: what for what, name in NAMES[api].items()}
-    meaning |= {"constrain": "constrain"}
+    meaning = {**meanings_of(api), "constrain": "constrain"}
     clauses: list[tuple[int, ...]] = []
     moments: list[_Solve] = []
     opened: dict[str, list[int]] = {"add": [], "constrain": []}

@@ -12,10 +12,10 @@ from reducekit.frontends.trace.model.definition import CallModel, Model, Type
 
 _PLACE = re.compile(r"\{(\w+)(\.width)?\}")
 _WIDTH = re.compile(r"\(_ BitVec (\d+)\)")
+# The type of handles that are sorts.
 _SORT = "sort"
-"""The type of handles that are sorts."""
+# Roles of calls that change no answer, or that a script has none of.
 _OMITTED = ("query", "hint", "option", "init", "release")
-"""Roles of calls that change no answer, or that a script has none of."""
 
 
 def to_smt2(calls: Sequence[Call], model: Model) -> tuple[bytes, tuple[Call, ...]]:

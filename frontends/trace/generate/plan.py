@@ -16,8 +16,9 @@ from reducekit.frontends.trace.generate.options import fuzzed_options
 from reducekit.frontends.trace.language.calls import Call, Value
 from reducekit.frontends.trace.model.compiler import compiled
 from reducekit.frontends.trace.model.conditions import Code
-from reducekit.frontends.trace.model.definition import CallModel, Model, ModelError, Option, Step
+from reducekit.frontends.trace.model.definition import CallModel, Model, Option, Step
 from reducekit.frontends.trace.model.machine import Machine
+from reducekit.frontends.trace.model.structure import ModelError
 
 Condition = Callable[[Machine, Any, int], bool]
 """Of a machine, its data and a variable."""
@@ -73,7 +74,7 @@ class CallPlan:
     generators too. A query changes nothing; of a call that steers, the result changes the
     state of the machine; `literal` says that it takes a literal or variable, `alone` that it
     takes a literal and nothing else, `handles` that it takes one or more of these, `idle`
-    that it leaves the state as it is, `plain` that besides it may be made with all literals
+    that it leaves the state as it is, `plain` that, in addition, it may be made with all literals
     or with none. `one` and `each` are those of the compiler. `known` remembers calls that
     were made before, by their arguments: most occur in many traces; `literals` those of the
     literals 1, -1, 2, -2, ...
@@ -119,7 +120,7 @@ class Plan:
     """All that a generator has to know of a model.
 
     `calls` are all calls by name. `clause` is the one that adds clauses (None if there
-    is none), `settling` what of it need not be asked twice; `define` is one that makes a
+    is none), `settling` what of it need not be checked twice; `define` is one that makes a
     variable and takes no arguments. `fuzzed` are the options that random values are set to.
     """
 
@@ -226,7 +227,7 @@ _OPENS = re.compile(r"(\w+) = LIT != 0")
 
 
 def _settling(call: CallModel, model: Model) -> Settling:
-    """Say what of adding clauses need not be looked at again; nothing, if that cannot be told.
+    """Return what of adding clauses need not be checked twice; nothing where that is unclear.
 
     Neither what is asked before a call, nor what it changes, can have become something
     else since: literals were added and clauses closed, no more. A whole clause begins
@@ -273,6 +274,7 @@ def _settling(call: CallModel, model: Model) -> Settling:
 
 def _step(step: Step, model: Model) -> StepPlan:
     names = tuple(name for name, _ in step.calls)
+    where = "True" if step.where is None else step.where.code.text
     return StepPlan(
         step,
         names,
@@ -284,7 +286,7 @@ def _step(step: Step, model: Model) -> StepPlan:
         else (_function(step.times[0], model), _function(step.times[1], model)),
         None if step.share is None else (float(step.share[0]), float(step.share[1])),
         None if step.where is None else _function(step.where.code, model),
-        _chosen("True" if step.where is None else step.where.code.text, model),
+        _evaluated(f"lambda m, d, most: [v for v in range(1, most + 1) if {where}]", model),
         None if step.upto is None else _function(step.upto, model),
     )
 
@@ -292,13 +294,6 @@ def _step(step: Step, model: Model) -> StepPlan:
 def _function(code: Code, model: Model) -> Callable[[Machine, Any, int], Any]:
     """Return a compiled text as a function of the machine, its data and the variable `v`."""
     found: Callable[[Machine, Any, int], Any] = _evaluated(f"lambda m, d, v: {code.text}", model)
-    return found
-
-
-def _chosen(text: str, model: Model) -> Chosen:
-    """Return a function that lists the variables for which a compiled condition holds."""
-    source = f"lambda m, d, most: [v for v in range(1, most + 1) if {text}]"
-    found: Chosen = _evaluated(source, model)
     return found
 
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reducekit.errors import UsageError
-from reducekit.frontends.trace.formats import print_trace
 from reducekit.frontends.trace.generate.generator import Generated as Made
 from reducekit.frontends.trace.generate.generator import Generator
 from reducekit.frontends.trace.hunt.options import OPTIONS, TraceOptions
+from reducekit.frontends.trace.language.text import print_trace
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.player import CONTRACT, PARSE
 from reducekit.frontends.trace.player.classify import classified

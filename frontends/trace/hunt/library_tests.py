@@ -16,10 +16,10 @@ from typing import Any
 from reducekit.errors import UsageError
 from reducekit.executors.executor import Closing, Executor
 from reducekit.frontend import Frontend
-from reducekit.frontends.trace.formats import print_trace, read_trace, reader
 from reducekit.frontends.trace.generate.generator import Generator
 from reducekit.frontends.trace.hunt.options import TraceOptions
 from reducekit.frontends.trace.language.calls import Call
+from reducekit.frontends.trace.language.text import print_trace, read_trace, reader
 from reducekit.frontends.trace.model.definition import Model
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.player import (

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from reducekit.frontends.trace.formats import player
+from reducekit.frontends.trace.language.text import HEAD_OPTIONS, head_line
 from reducekit.frontends.trace.player import (
     Library,
     Patch,
@@ -91,14 +91,12 @@ class TraceOptions:
 
     def head(self, form: str) -> bytes:
         """Return the line of a trace that names what plays it."""
-        return player.line(form, asdict(self))
+        return head_line(form, asdict(self))
 
     @property
     def played_by(self) -> tuple[str, ...]:
         """The words that name the model and what plays a trace, for every command that does."""
-        given = {
-            f"--{name}": value for name, value in asdict(self).items() if name in player.OPTIONS
-        }
+        given = {f"--{name}": value for name, value in asdict(self).items() if name in HEAD_OPTIONS}
         return tuple(word for name, value in given.items() if value for word in (name, value))
 
     def words(self, seed: int) -> Sequence[str]:

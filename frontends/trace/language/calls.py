@@ -1,8 +1,8 @@
 """API traces as plain data: calls, and the trace that they stand in.
 
 A call keeps the bytes it was read from. So a trace that is only cut down
-prints byte by byte what is left of the file, and a call that was altered or
-made afresh (`raw` empty) is spelled anew by its format
+prints its calls byte by byte, and a call that was altered or made afresh (`raw` empty) is
+spelled by its format
 (`reducekit.frontends.trace.formats`).
 """
 
@@ -11,8 +11,9 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, overload
+from typing import Any, TypeVar, overload
 
+T = TypeVar("T", covariant=True)
 Value = int | str
 """An argument or result: a number, or else the word as written in the file."""
 
@@ -29,7 +30,7 @@ class Call:
 
     `raw` are the bytes of the call in the file, ends of lines, `return` line,
     and blank lines and comments before it included; empty if the call has to
-    be spelled anew.
+    be spelled by its format.
     """
 
     name: str
@@ -53,7 +54,7 @@ class Call:
 class Trace:
     """A sequence of calls as it was read.
 
-    `format` is a name in `reducekit.frontends.trace.formats.FORMATS`. `text`
+    `format` is a name in `reducekit.frontends.trace.language.text.FORMATS`. `text`
     are the bytes of the file, unpacked if it was compressed; `tail` what
     stands after the last call. `text` is the concatenation of `raw` of all
     calls, and `tail`.
@@ -66,7 +67,27 @@ class Trace:
     head: bytes = b""
 
 
-class Interned(Sequence[Call]):
+class Lazy(Sequence[T]):
+    """A sequence whose elements are made when they are asked for."""
+
+    __slots__ = ()
+
+    def made(self, index: int) -> T:
+        """Return the element at an index, which is at least 0 and below the length."""
+        raise NotImplementedError
+
+    @overload
+    def __getitem__(self, at: int) -> T: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[T]: ...
+    def __getitem__(self, at: Any) -> Any:
+        """Return an element, or some as a list."""
+        if isinstance(at, slice):
+            return [*map(self.made, range(*at.indices(len(self))))]
+        return self.made(range(len(self))[at])
+
+
+class Interned(Lazy[Call]):
     """Calls that are few kinds of call over and over: four bytes a call."""
 
     __slots__ = ("distinct", "kinds")
@@ -76,25 +97,17 @@ class Interned(Sequence[Call]):
         self.distinct = distinct
 
     def __len__(self) -> int:
-        """Count the calls."""
         return len(self.kinds)
 
-    @overload
-    def __getitem__(self, at: int) -> Call: ...
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[Call]: ...
-    def __getitem__(self, at: Any) -> Any:
-        """Return a call, or some."""
-        if isinstance(at, slice):
-            return Interned(self.kinds[at], self.distinct)
-        return self.distinct[self.kinds[at]]
+    def made(self, index: int) -> Call:
+        """Return a call."""
+        return self.distinct[self.kinds[index]]
 
     def __iter__(self) -> Iterator[Call]:
-        """Yield the calls."""
         return map(self.distinct.__getitem__, self.kinds)
 
 
-class LongTrace(Sequence[Call]):
+class LongTrace(Lazy[Call]):
     """The calls of a long text, each made when it is asked for: 12 bytes a call.
 
     `plain` are the calls without their places and bytes; call i has the bytes up to `ends[i]`,
@@ -113,25 +126,17 @@ class LongTrace(Sequence[Call]):
         self.lines = lines
 
     def __len__(self) -> int:
-        """Count the calls."""
         return len(self.ends)
 
-    @overload
-    def __getitem__(self, at: int) -> Call: ...
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[Call]: ...
-    def __getitem__(self, at: Any) -> Any:
-        """Return a call, or some as a list."""
-        if isinstance(at, slice):
-            return [self[index] for index in range(*at.indices(len(self)))]
-        index = range(len(self))[at]
+    def made(self, index: int) -> Call:
+        """Return a call with its line and bytes."""
         call = self.plain[index]
         raw = self.text[self.ends[index - 1] if index else self.begin : self.ends[index]]
         return Call(call.name, call.arguments, self.lines[index], call.result, raw)
 
 
 def plain(calls: Sequence[Call]) -> Sequence[Call]:
-    """Return calls to look at in a row: those of a long trace have no bytes and no lines."""
+    """Return the calls to walk through: those of a long trace have no bytes and no lines."""
     return calls.plain if isinstance(calls, LongTrace) else calls
 
 
@@ -172,7 +177,7 @@ def marks(calls: Sequence[Call], mark: Callable[[Call], int]) -> bytes:
 
 
 def altered(call: Call, name: str | None = None, arguments: Iterable[Value] | None = None) -> Call:
-    """Return the call with another name or other arguments; it will be spelled anew."""
+    """Return the call with another name or other arguments, without its bytes."""
     return replace(
         call,
         name=call.name if name is None else name,
@@ -181,8 +186,13 @@ def altered(call: Call, name: str | None = None, arguments: Iterable[Value] | No
     )
 
 
+def with_argument(call: Call, place: int, value: Value) -> Call:
+    """Return the call with another argument at one place."""
+    return altered(call, arguments=(*call.arguments[:place], value, *call.arguments[place + 1 :]))
+
+
 def with_result(call: Call, result: Value | None) -> Call:
-    """Return the call with another recorded result, or with none.
+    """Return the call with another recorded result, or without one.
 
     A call whose result stays as it is keeps its bytes.
     """
@@ -192,8 +202,3 @@ def with_result(call: Call, result: Value | None) -> Call:
 def without_results(calls: Iterable[Call]) -> list[Call]:
     """Return the calls without recorded results, and without `return` lines of their own."""
     return [with_result(call, None) for call in calls if call.name != "return"]
-
-
-def results(calls: Sequence[Call]) -> list[Value | None]:
-    """Return the recorded result of each call, None where there is none."""
-    return [call.result for call in calls]

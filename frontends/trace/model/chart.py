@@ -1,4 +1,4 @@
-"""Draws a model as a state chart (SVG).
+"""Draws a model as a state chart (SVG), and a trace as a timeline over the states of its model.
 
 States form a row, in the order of the model. A frame represents all states
 inside it (Harel's statecharts), so a call that is allowed in all of them is one
@@ -9,19 +9,46 @@ each, so that they do not overlap.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from xml.sax.saxutils import escape
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
 
-from reducekit.frontends.trace.model.definition import Model
+from reducekit import svg
+from reducekit.diagram import Chart, Diagram, Kind, Node, Transition
+from reducekit.frontends.trace.language.calls import Trace
+from reducekit.frontends.trace.model.definition import CallModel, Model
+from reducekit.frontends.trace.model.machine import Machine
+from reducekit.text import shortened
 
 _CHARACTER = 6.7  # pixels a character of the 11-pixel monospaced font takes
 _LINE = 14
 _PAD = 10
 _GAP = 46
+_EDGE = 20  # from a state to the frame around it
 _WIDEST = 26  # characters a line of a label may have
 _LANE = 26
+_TOP = 54  # of the frame: the title is above
+_SHOWN = 80  # characters
+# Calls that are named at an arrow of the chart.
+_NAMED = 3
+_KINDS: dict[str, Kind] = {"init": "root", "release": "root", "solve": "inner", "option": "other"}
 _GOTO = re.compile(r"goto\s+(.*?)(?:\s+when\s+(.*))?$")
+_STYLE = """
+text { font: 11px "DejaVu Sans Mono", Menlo, Consolas, monospace; fill: #223; }
+.title { font-size: 15px; font-weight: bold; }
+.name { font-weight: bold; font-size: 12px; }
+.quiet { fill: #556; }
+.middle { text-anchor: middle; }
+.back { text-anchor: end; }
+.label { stroke: #fff; stroke-width: 4px; paint-order: stroke; }
+.frame { fill: #f4f7fb; stroke: #9ab; stroke-width: 1.5; }
+.state { fill: #fff; stroke: #345; stroke-width: 1.5; }
+.initial { stroke-width: 3; }
+.final { fill: none; stroke: #345; }
+.arrow { fill: none; stroke: #345; stroke-width: 1.3; marker-end: url(#tip); }
+.port { fill: #345; }
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,81 +60,135 @@ class _Arrow:
     labels: tuple[str, ...]
 
 
+@dataclass
+class _Layout:
+    """Where things are, in pixels.
+
+    `boxes` are the lines in the states, `tops` those at arrows that come from above, by state;
+    `inside` are the states in the frame, `lanes` the arrows below the row.
+    """
+
+    boxes: Sequence[Sequence[str]]
+    tops: Sequence[Sequence[str]]
+    inside: Sequence[int]
+    lanes: Sequence[_Arrow]
+    lefts: list[float] = field(default_factory=list)
+    widths: list[float] = field(default_factory=list)
+    lane_tops: list[float] = field(default_factory=list)
+    row: float = 0
+    height: float = 0
+    width: float = 24
+    frame_bottom: float = 0
+
+    def __post_init__(self) -> None:
+        """Place the states from left to right, and the lanes below them."""
+        for number, (lines, above) in enumerate(zip(self.boxes, self.tops, strict=True)):
+            widest = max(len(line) for line in (*lines, *above, "x" * 12))
+            self.lefts.append(self.width)
+            self.widths.append(widest * _CHARACTER + 2 * _PAD)
+            # The frame needs room where it begins and ends.
+            at_edge = (number in self.inside) != (number + 1 in self.inside)
+            self.width += self.widths[-1] + _GAP + (24 if at_edge else 0)
+        self.width += 24 - _GAP
+        self.row = _TOP + max(map(len, self.tops)) * _LINE + 46
+        self.height = max(map(len, self.boxes)) * _LINE + 2 * _PAD
+        y = self.row + self.height + 26
+        self.frame_bottom = y - 6
+        for each in self.lanes:
+            y += (len(each.labels) - 1) * _LINE + _LANE - _LINE // 2
+            self.lane_tops.append(y)
+            if each.source in self.inside and each.target in self.inside:
+                self.frame_bottom = max(self.frame_bottom, y + 14)
+            y += 8
+
+    def right(self, state: int) -> float:
+        """Return the right edge of a state."""
+        return self.lefts[state] + self.widths[state]
+
+    def middle(self, state: int) -> float:
+        """Return the middle of a state."""
+        return self.lefts[state] + self.widths[state] / 2
+
+
 def draw_chart(model: Model) -> str:
     """Return the state chart of a model as the text of an SVG file."""
     frame = _frame(model)
     arrows = _arrows(model, frame)
-    inside = [number for number in range(len(model.states)) if frame >> number & 1]
-    boxes = [_inner_lines(model, number, frame) for number in range(len(model.states))]
-    tops = [
-        [line for each in arrows if each.source is None and each.target == number
-         for line in each.labels]
-        for number in range(len(model.states))
+    states = range(len(model.states))
+    layout = _Layout(
+        [_inner_lines(model, number, frame) for number in states],
+        [
+            [
+                line
+                for each in arrows
+                if (each.source, each.target) == (None, n)
+                for line in each.labels
+            ]
+            for n in states
+        ],
+        [number for number in states if frame >> number & 1],
+        sorted(
+            (each for each in arrows if each.source is not None),
+            key=lambda each: abs((each.source or 0) - each.target),
+        ),
+    )
+    stays = _wrapped(_staying(model, frame), int((layout.width - 60) / _CHARACTER))
+    legend = max([layout.frame_bottom, *layout.lane_tops]) + 30
+    title = f"{model.title}: states and calls"
+    tip = svg.path("M0,1 L10,5 L0,9 z", fill="#345")
+    parts = [
+        svg.element(
+            "defs",
+            svg.element(
+                "marker", tip, id="tip", viewBox="0 0 10 10", refX=9, refY=5, markerWidth=8,
+                markerHeight=8, orient="auto",
+            ),
+        ),
+        svg.style(_STYLE),
+        svg.text(24, 24, title, class_="title"),
     ]  # fmt: skip
-    widths = [
-        max(len(line) for line in [*boxes[number], *tops[number], "x" * 12]) * _CHARACTER + 2 * _PAD
-        for number in range(len(model.states))
-    ]
-    left: list[float] = []
-    x = 24.0
-    for number, width in enumerate(widths):
-        left.append(x)
-        beyond = number in inside and number + 1 not in inside
-        before = number not in inside and number + 1 in inside
-        x += width + _GAP + (24 if beyond or before else 0)
-    total = x - _GAP + 24
-    title = 54.0
-    label_height = max(len(lines) for lines in tops) * _LINE
-    frame_top = title
-    row = frame_top + label_height + 46
-    height = max(len(lines) for lines in boxes) * _LINE + 2 * _PAD
-    stays = _wrapped(_staying(model, frame), int((total - 60) / _CHARACTER))
-    lanes = [each for each in arrows if each.source is not None]
-    lanes.sort(key=lambda each: abs((each.source or 0) - each.target))
-    lane_tops: list[float] = []
-    y = row + height + 26
-    for each in lanes:
-        y += (len(each.labels) - 1) * _LINE + _LANE - _LINE // 2
-        lane_tops.append(y)
-        y += 8
-    inner = [
-        top
-        for top, each in zip(lane_tops, lanes, strict=True)
-        if each.source in inside and each.target in inside
-    ]
-    frame_bottom = max([row + height + 20, *(top + 14 for top in inner)])
-    legend = max([frame_bottom, *lane_tops]) + 30
-    bottom = legend + len(stays) * _LINE + 8
-    out = [_head(total, bottom, f"{model.title}: states and calls")]
-    if inside:
-        x0, x1 = left[inside[0]] - 20, left[inside[-1]] + widths[inside[-1]] + 20
-        out.append(_box(x0, frame_top, x1 - x0, frame_bottom - frame_top, "frame", 14))
+    if layout.inside:
+        left, right = (
+            layout.lefts[layout.inside[0]] - _EDGE,
+            layout.right(layout.inside[-1]) + _EDGE,
+        )
+        height = layout.frame_bottom - _TOP
+        parts.append(svg.rect(left, _TOP, right - left, height, class_="frame", rx=14))
         name = next((n for n, mask in model.sets.items() if mask == frame), "")
-        out.append(_text(x0 + 10, frame_top - 9, name, "name"))
-        out += [
-            _text(24, legend + number * _LINE, line, "quiet") for number, line in enumerate(stays)
-        ]
-    out += _lane_arrows(lanes, lane_tops, left, widths, row + height)
+        parts.append(svg.text(left + 10, _TOP - 9, name, class_="name"))
+        parts += _lines(24, legend, stays, "quiet")
+    parts += _lane_arrows(layout)
     for each in arrows:
         if each.source is None:
-            out += _frame_arrow(each, left, widths, inside, frame_top, row, height)
-    for number, lines in enumerate(boxes):
-        style = "state initial" if model.initial >> number & 1 else "state"
-        out.append(_box(left[number], row, widths[number], height, style, 9))
-        if model.final >> number & 1:
-            out.append(_box(left[number] + 3, row + 3, widths[number] - 6, height - 6, "final", 7))
-        for index, line in enumerate(lines):
-            style = "name" if index == 0 else "call"
-            out.append(_text(left[number] + _PAD, row + _PAD + 11 + index * _LINE, line, style))
-    return "\n".join([*out, "</svg>", ""])
+            parts += _frame_arrow(each, layout)
+    for number in states:
+        parts += _state(model, number, layout)
+    bottom = legend + len(stays) * _LINE + 8
+    return svg.picture(layout.width, bottom, parts, title=title)
+
+
+def _state(model: Model, number: int, layout: _Layout) -> Iterator[str]:
+    """Yield the box of a state, and the lines in it."""
+    x, y, width = layout.lefts[number], layout.row, layout.widths[number]
+    style = "state initial" if model.initial >> number & 1 else "state"
+    yield svg.rect(x, y, width, layout.height, class_=style, rx=9)
+    if model.final >> number & 1:
+        yield svg.rect(x + 3, y + 3, width - 6, layout.height - 6, class_="final", rx=7)
+    name, *calls = layout.boxes[number]
+    yield svg.text(x + _PAD, y + _PAD + 11, name, class_="name")
+    yield from _lines(x + _PAD, y + _PAD + 11 + _LINE, calls, "call")
+
+
+def _lines(x: float, y: float, lines: Sequence[str], style: str) -> Iterator[str]:
+    """Yield lines of text, the first of them at `y`."""
+    for number, line in enumerate(lines):
+        yield svg.text(x, y + number * _LINE, line, class_=style)
 
 
 def _frame(model: Model) -> int:
     """Return the mask of the set of states that most calls may be made in, if it is one piece."""
-    counts: dict[int, int] = {}
-    for call in model.calls.values():
-        counts[call.source] = counts.get(call.source, 0) + 1
-    for mask in sorted(counts, key=lambda each: -counts[each]):
+    # A frame goes around neighbours only, and one around two states or around all says nothing.
+    for mask, _ in Counter(call.source for call in model.calls.values()).most_common():
         states = [number for number in range(len(model.states)) if mask >> number & 1]
         if len(states) > 2 and states[-1] - states[0] == len(states) - 1 < len(model.states) - 1:
             return mask
@@ -138,8 +219,8 @@ def _arrows(model: Model, frame: int) -> list[_Arrow]:
             for target in range(len(model.states)):
                 if not mask >> target & 1:
                     continue
-                common = (call.source & frame).bit_count()
-                wide = common > 2
+                # One arrow from the frame, in place of one from each state in it.
+                wide = _is_wide(call, frame)
                 if wide:
                     found.setdefault((None, target, call.source & frame), []).append(label)
                 for source in range(len(model.states)):
@@ -150,16 +231,16 @@ def _arrows(model: Model, frame: int) -> list[_Arrow]:
     for (start, target, mask), labels in found.items():
         known = _wrapped(labels)
         if mask not in (0, frame):
-            known = [_but(mask, model, frame), *("  " + line for line in known)]
+            # The call may not be made in all states of the frame.
+            missing = [n for k, n in enumerate(model.states) if (frame & ~mask) >> k & 1]
+            known = [f"not while {', '.join(missing)}:", *("  " + line for line in known)]
         lines.setdefault((start, target), []).extend(known)
     return [_Arrow(start, target, tuple(each)) for (start, target), each in lines.items()]
 
 
-def _but(source: int, model: Model, frame: int) -> str:
-    """Return the states of the frame that a call may not be made in, as a heading."""
-    missing = frame & ~source
-    names = [name for number, name in enumerate(model.states) if missing >> number & 1]
-    return f"not while {', '.join(names)}:"
+def _is_wide(call: CallModel, frame: int) -> bool:
+    """Return whether a call may be made in most states of the frame."""
+    return (call.source & frame).bit_count() > 2
 
 
 def _inner_lines(model: Model, number: int, frame: int) -> list[str]:
@@ -168,9 +249,7 @@ def _inner_lines(model: Model, number: int, frame: int) -> list[str]:
         name
         for name, call in model.calls.items()
         if call.source >> number & 1
-        and not call.rejected
-        and not targets(model, name)
-        and (call.source & frame).bit_count() <= 2
+        and not (call.rejected or targets(model, name) or _is_wide(call, frame))
         and call.source != model.sets["any"]
     ]
     return [model.states[number], *_wrapped(calls)]
@@ -181,7 +260,7 @@ def _staying(model: Model, frame: int) -> list[str]:
     calls = [
         name
         for name, call in model.calls.items()
-        if (call.source & frame).bit_count() > 2 and not call.rejected and not targets(model, name)
+        if _is_wide(call, frame) and not (call.rejected or targets(model, name))
     ]
     return ["without leaving the state:", *calls] if calls else []
 
@@ -191,126 +270,101 @@ def _wrapped(words: Sequence[str], widest: int = _WIDEST) -> list[str]:
     lines: list[str] = []
     for word in words:
         if lines and len(lines[-1]) + len(word) + 2 <= widest:
-            joint = " " if lines[-1].endswith(":") else ", "
-            lines[-1] += joint + word
+            lines[-1] += (" " if lines[-1].endswith(":") else ", ") + word
         else:
             lines.append(word)
     return lines
 
 
-def _middle(left: Sequence[float], widths: Sequence[float], number: int) -> float:
-    return left[number] + widths[number] / 2
-
-
-def _lane_arrows(
-    lanes: Sequence[_Arrow],
-    tops: Sequence[float],
-    left: Sequence[float],
-    widths: Sequence[float],
-    bottom: float,
-) -> list[str]:
-    """Return the arrows below the row: down, along their lane, and up, each at its own place."""
+def _lane_arrows(layout: _Layout) -> Iterator[str]:
+    """Yield the arrows below the row: down, along their lane, and up, each at its own place."""
     ends: dict[int, list[tuple[float, int, bool]]] = {}
-    for index, each in enumerate(lanes):
+    for index, (each, y) in enumerate(zip(layout.lanes, layout.lane_tops, strict=True)):
         source = each.source or 0
-        here, there = _middle(left, widths, source), _middle(left, widths, each.target)
         # Ends that go left stand left; the deeper a lane, the farther out.
-        side = -1 if there < here else 1
-        ends.setdefault(source, []).append((side * (1000 - tops[index]), index, True))
-        ends.setdefault(each.target, []).append((-side * (1000 - tops[index]), index, False))
+        depth = 1000 - y if layout.middle(each.target) >= layout.middle(source) else y - 1000
+        ends.setdefault(source, []).append((depth, index, True))
+        ends.setdefault(each.target, []).append((-depth, index, False))
     place: dict[tuple[int, bool], float] = {}
     for state, found in ends.items():
-        found.sort()
-        for number, (_, index, leaving) in enumerate(found):
-            share = (number + 1) / (len(found) + 1)
-            place[index, leaving] = left[state] + widths[state] * share
-    out: list[str] = []
-    for index in range(len(lanes)):
-        x0, x1, y = place[index, True], place[index, False], tops[index]
+        for number, (_, index, leaving) in enumerate(sorted(found), 1):
+            share = number / (len(found) + 1)
+            place[index, leaving] = layout.lefts[state] + layout.widths[state] * share
+    bottom, labels = layout.row + layout.height, list[str]()
+    for index, (each, y) in enumerate(zip(layout.lanes, layout.lane_tops, strict=True)):
+        x0, x1 = place[index, True], place[index, False]
         turn = 8 if x1 > x0 else -8
-        out.append(
-            f'<path class="arrow" d="M{x0:.1f},{bottom:.1f} V{y - 8:.1f} '
-            f"Q{x0:.1f},{y:.1f} {x0 + turn:.1f},{y:.1f} H{x1 - turn:.1f} "
-            f'Q{x1:.1f},{y:.1f} {x1:.1f},{y - 8:.1f} V{bottom + 2:.1f}"/>'
-        )
-    for index, each in enumerate(lanes):
-        x0, x1, y = place[index, True], place[index, False], tops[index]
+        yield svg.path(
+            "M", x0, bottom, "V", y - 8, "Q", x0, y, x0 + turn, y, "H", x1 - turn,
+            "Q", x1, y, x1, y - 8, "V", bottom + 2, class_="arrow",
+        )  # fmt: skip
         # Near where the arrow starts, so that labels of neighbouring lanes are apart.
         style, x = ("label", x0 + 10) if x1 > x0 else ("label back", x0 - 10)
-        for number, line in enumerate(each.labels):
-            out.append(_text(x, y - 4 - (len(each.labels) - 1 - number) * _LINE, line, style))
-    return out
+        labels += _lines(x, y - 4 - (len(each.labels) - 1) * _LINE, each.labels, style)
+    yield from labels
 
 
-def _frame_arrow(
-    arrow: _Arrow,
-    left: Sequence[float],
-    widths: Sequence[float],
-    inside: Sequence[int],
-    top: float,
-    row: float,
-    height: float,
-) -> list[str]:
-    """Return the arrow from the frame to a state: from its upper edge, or from its side."""
-    target = arrow.target
-    lines = arrow.labels
+def _frame_arrow(arrow: _Arrow, layout: _Layout) -> Iterator[str]:
+    """Yield the arrow from the frame to a state: from its upper edge, or from its side."""
+    target, inside = arrow.target, layout.inside
     if target in inside:
-        x = left[target] + 14
-        out = [
-            f'<circle class="port" cx="{x:.1f}" cy="{top:.1f}" r="3.5"/>',
-            f'<path class="arrow" d="M{x:.1f},{top:.1f} V{row - 2:.1f}"/>',
-        ]
-        out += [
-            _text(x + 7, top + 20 + number * _LINE, line, "call")
-            for number, line in enumerate(lines)
-        ]
-        return out
+        x = layout.lefts[target] + 14
+        yield svg.circle(x, _TOP, 3.5, class_="port")
+        yield svg.path("M", x, _TOP, "V", layout.row - 2, class_="arrow")
+        yield from _lines(x + 7, _TOP + 20, arrow.labels, "call")
+        return
     after = target > inside[-1]
-    edge = left[inside[-1]] + widths[inside[-1]] + 20 if after else left[inside[0]] - 20
-    end = left[target] - 2 if after else left[target] + widths[target] + 2
-    y = row + height / 2
-    middle = left[target] + widths[target] / 2
-    out = [
-        f'<circle class="port" cx="{edge:.1f}" cy="{y:.1f}" r="3.5"/>',
-        f'<path class="arrow" d="M{edge:.1f},{y:.1f} H{end:.1f}"/>',
-    ]
-    out += [
-        _text(middle, row - 8 - (len(lines) - 1 - number) * _LINE, line, "label middle")
-        for number, line in enumerate(lines)
-    ]
-    return out
+    edge = layout.right(inside[-1]) + _EDGE if after else layout.lefts[inside[0]] - _EDGE
+    end = layout.lefts[target] - 2 if after else layout.right(target) + 2
+    y = layout.row + layout.height / 2
+    yield svg.circle(edge, y, 3.5, class_="port")
+    yield svg.path("M", edge, y, "H", end, class_="arrow")
+    above = layout.row - 8 - (len(arrow.labels) - 1) * _LINE
+    yield from _lines(layout.middle(target), above, arrow.labels, "label middle")
 
 
-def _head(width: float, height: float, title: str) -> str:
-    return f"""<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" \
-viewBox="0 0 {width:.0f} {height:.0f}" role="img" aria-label="{escape(title)}">
-<defs><marker id="tip" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="8" markerHeight="8" \
-orient="auto"><path d="M0,1 L10,5 L0,9 z" fill="#345"/></marker></defs>
-<style>
-text {{ font: 11px "DejaVu Sans Mono", Menlo, Consolas, monospace; fill: #223; }}
-.title {{ font-size: 15px; font-weight: bold; }}
-.name {{ font-weight: bold; font-size: 12px; }}
-.quiet {{ fill: #556; }}
-.middle {{ text-anchor: middle; }}
-.back {{ text-anchor: end; }}
-.label {{ stroke: #fff; stroke-width: 4px; paint-order: stroke; }}
-.frame {{ fill: #f4f7fb; stroke: #9ab; stroke-width: 1.5; }}
-.state {{ fill: #fff; stroke: #345; stroke-width: 1.5; }}
-.initial {{ stroke-width: 3; }}
-.final {{ fill: none; stroke: #345; }}
-.arrow {{ fill: none; stroke: #345; stroke-width: 1.3; marker-end: url(#tip); }}
-.port {{ fill: #345; }}
-</style>
-<rect width="100%" height="100%" fill="#fff"/>
-{_text(24, 24, title, "title")}"""
+def diagram(trace: Trace, model: Model) -> Diagram:
+    """Return the calls as a timeline; of one that breaks the contract, why."""
+    machine = Machine(model)
+    nodes: list[Node] = []
+    states: list[list[int]] = []
+    starts = accumulate((len(call.raw) for call in trace.calls), initial=0)
+    for call, start in zip(trace.calls, starts, strict=False):
+        violation = machine.allowed(call)
+        detail = violation.message if violation is not None else ""
+        if call.result is not None:
+            detail = f"returns {call.result}" + (f"; {detail}" if detail else "")
+        machine.after(call)
+        known = model.calls.get(call.name)
+        kind = _KINDS.get(known.role, "leaf") if known is not None else "other"
+        words = " ".join([call.name, *map(str, call.arguments)])
+        # Blank lines and comments before a call belong to its bytes, but not to its line.
+        blank = len(call.raw) - len(call.raw.lstrip())
+        nodes.append(
+            Node(
+                shortened(words, _SHOWN), shortened(detail, 2 * _SHOWN), kind,
+                start + blank, start + len(call.raw.rstrip()),
+            )
+        )  # fmt: skip
+        states.append([number for number in range(len(model.states)) if machine.mask >> number & 1])
+    return Diagram("timeline", nodes, _chart(model), states)
 
 
-def _box(x: float, y: float, width: float, height: float, style: str, round_: float) -> str:
-    return (
-        f'<rect class="{style}" x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" '
-        f'height="{height:.1f}" rx="{round_}"/>'
+def _chart(model: Model) -> Chart:
+    """Return the states and, for each pair that a call leads between, one arrow."""
+    labels: dict[tuple[int, int], list[str]] = {}
+    for name, call in model.calls.items():
+        if call.rejected:
+            continue
+        for mask, label in targets(model, name):
+            for source in range(len(model.states)):
+                for target in range(len(model.states)):
+                    if call.source >> source & 1 and mask >> target & 1 and source != target:
+                        labels.setdefault((source, target), []).append(label)
+    return Chart(
+        list(model.states),
+        [
+            Transition(source, target, ", ".join(found[:_NAMED]) + ("…" if found[_NAMED:] else ""))
+            for (source, target), found in labels.items()
+        ],
     )
-
-
-def _text(x: float, y: float, text: str, style: str) -> str:
-    return f'<text class="{style}" x="{x:.1f}" y="{y:.1f}">{escape(text)}</text>'

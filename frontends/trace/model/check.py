@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from reducekit.errors import ParseError
-from reducekit.frontends.trace.formats import player
 from reducekit.frontends.trace.language.calls import Call, Trace, differing, plain
+from reducekit.frontends.trace.language.text import head_options
 from reducekit.frontends.trace.model.definition import Model
 from reducekit.frontends.trace.model.learnt import learnt_model
 from reducekit.frontends.trace.model.loader import load_model, shipped
@@ -43,12 +43,14 @@ def problems(trace: Trace, model: Model) -> Iterator[Problem]:
     machine, option = Machine(model), model.options.call
     for index, call in enumerate(plain(trace.calls)):
         violation = None
+        # Only these calls can break what the machine does not know; all others are made at once.
         if call.name == option or call.result is not None:
             violation = machine.allowed(call) or _option(call, model) or _result(call, model)
         violation = violation or machine.make(call)
         if violation is None:
             continue
         if violation.malformed:
+            # A long trace makes each call with its line when it is asked for, so it is asked here.
             message, line = violation.message, trace.calls[index].line
             if index == len(trace.calls) - 1 and not trace.text.endswith(b"\n"):
                 message += "; the file ends within this line"
@@ -68,12 +70,12 @@ def first_violation(calls: Iterable[Call], model: Model) -> tuple[int, Violation
 
 
 def find_model(trace: Trace) -> Model:
-    """Return the model that a trace goes by.
+    """Return the model of a trace.
 
     The model that the trace names, or else the one of its format that knows most of its calls and
     refuses fewest. Where no model has the format, it is learnt from the trace.
     """
-    named = player.read(trace.head).get("model")
+    named = head_options(trace.head).get("model")
     if named is not None:
         return load_model(named)
     calls = plain(trace.calls)
@@ -85,18 +87,16 @@ def find_model(trace: Trace) -> Model:
             found.append((len(names - set(model.calls)), 0, number, model))
     if not found:
         return learnt_model(trace.format, differing(calls))
+    # To run the machine of a model takes seconds for a long trace, so names decide where they can.
     least = min(unknown for unknown, _, _, _ in found)
     found = [each for each in found if each[0] == least]
     if len(found) > 1:
+        makers = [(each, Machine(each[3]).make) for each in found]
         found = [
-            (unknown, _refused(calls, model), number, model) for unknown, _, number, model in found
+            (unknown, sum(make(call) is not None for call in calls), number, model)
+            for (unknown, _, number, model), make in makers
         ]
     return min(found, key=lambda each: each[:3])[3]
-
-
-def _refused(calls: Iterable[Call], model: Model) -> int:
-    machine = Machine(model)
-    return sum(machine.make(call) is not None for call in calls)
 
 
 def _option(call: Call, model: Model) -> Violation | None:

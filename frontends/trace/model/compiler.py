@@ -118,6 +118,7 @@ def _compiled(key: _ById) -> dict[str, Compiled]:
 def _quick(call: CallModel, model: Model) -> list[str]:
     """Return the text of `one` and `each`; nothing for a call that is not of their kind."""
     arguments = call.arguments
+    # What makes or releases handles, or leads to a state by its result, is looked at in full.
     if call.rejected or call.produces or call.releases or call.outcomes:
         return []
     if len(arguments) != 1 or arguments[0].star or arguments[0].type.kind != "literal":
@@ -127,6 +128,8 @@ def _quick(call: CallModel, model: Model) -> list[str]:
     refused += [f"not {rule.code.text}" for rule in (*call.requires, *call.careful)]
     asked = [f"if {' or '.join(refused)}:"] if refused else []
     asked = ["x_0 = abs(a_0)", *(each.replace("abs(a_0)", "x_0") for each in asked)]
+    # The absolute value is looked up once, and a maximum is compared before it is assigned: most
+    # literals are of a variable that was seen.
     effects = [
         _MOST.sub(r"\1if \3 > \2: \2 = \3", each.replace("abs(a_0)", "x_0"))
         for each in _effects(call, model)
@@ -146,6 +149,7 @@ def _function(head: str, body: list[str]) -> list[str]:
 
 def _head(arguments: tuple[Argument, ...]) -> list[str]:
     """Return the lines that take the arguments apart: `a_0`, `a_1`, ..., and `a_1s` for a list."""
+    # At most one argument is a list, so those after it are counted from the end.
     star = next((number for number, each in enumerate(arguments) if each.star), len(arguments))
     after = len(arguments) - star - 1
     lines = [f"a_{number} = a[{number}]" for number in range(star)]
@@ -168,17 +172,21 @@ def _allow(call: CallModel, model: Model, faults: list[Fault]) -> list[str]:
         return [f"return {number('rejected', call.rejected, True)}"]
     arguments = call.arguments
     count = sum(not each.star for each in arguments)
-    shape = " ".join([call.name, *(_shape(each) for each in arguments)])
+    shapes = (each.name.upper() + ("..." if each.star else "") for each in arguments)
+    shape = " ".join([call.name, *shapes])
     sign = "<" if count < len(arguments) else "!="
     wanted = (
         f"expected '{shape}' ({count} argument{'s' * (count != 1)}{' or more' * (sign == '<')})"
     )
     lines = [f"if len(a) {sign} {count}: return {number('arguments', wanted, True)}"]
     lines += _head(arguments)
+    # What makes it no call at all comes first, then the state, then ranges: the first fault is the
+    # one that is named, and a range is of no interest in a state that has no such call.
     for position, each in enumerate(arguments):
         check = _malformed(each, f"a_{position}")
         if check is not None:
-            what = f"expected {_what(each)} as '{each.name}'"
+            kind = "a handle" if each.type.kind == "handle" else "a number"
+            what = f"expected {kind} as '{each.name}'"
             lines.append(_each(each, position, check, number(what, what, True)))
     if call.source != model.sets["any"]:
         allowed = _states(call.source, model)
@@ -215,18 +223,12 @@ def _malformed(argument: Argument, name: str) -> str | None:
     return None
 
 
-def _what(argument: Argument) -> str:
-    kind = argument.type.kind
-    return "a number" if kind in ("int", "literal", "variable") else "a handle"
-
-
 def _ranges(argument: Argument, name: str, model: Model) -> list[tuple[str, str, str]]:
     """Return what to refuse of the values of a type: condition, rule, why."""
     found = argument.type
     shown = argument.name
     if found.kind == "handle":
-        negation = found.negation
-        key = f"{name}.replace({negation!r}, '', 1)" if negation else name
+        key = _handle(name, found.negation)
         check = f"d[{model.live[found.name]}].get({key}, 0) <= 0"
         if found.names is not None:
             check = f"{name} in n_{found.name} and {check}"
@@ -284,6 +286,8 @@ def _effects(call: CallModel, model: Model) -> list[str]:
     """Return the lines of what a call does, its arguments being what they have to be."""
     lines: list[str] = []
     if call.source != model.sets["any"]:
+        # That it was made rules out all states that do not allow it. None is left after a call
+        # that breaks the contract: then it is in one of those that do.
         lines.append(f"m.mask = m.mask & {call.source} or {call.source}")
     for name in call.releases:
         position, argument = next(
@@ -291,18 +295,21 @@ def _effects(call: CallModel, model: Model) -> list[str]:
         )
         key = _handle(f"a_{position}", argument.type.negation)
         slot = model.live[argument.type.name]
+        # Below 0 for one that nobody made; once it is made, counting begins at 1.
         lines.append(f"k_ = {key}; d[{slot}][k_] = d[{slot}].get(k_, 0) - 1")
     for effect in call.effects:
         lines += effect.lines
     if call.produces:
         slot, made = model.live[call.produces], model.types[call.produces]
         key = _handle("r", made.negation)
+        # A solver may return the same handle again, and then wants it released as often.
         lines.append(
             f"if r is not None: k_ = {key}; d[{slot}][k_] = max(d[{slot}].get(k_, 0), 0) + 1"
             if made.names is None
             else f"if r is not None: d[{slot}].update(dict.fromkeys(r.split(), 1))"
         )
     if call.outcomes:
+        # An unknown result may have led to any of the states.
         every = 0
         for mask in call.outcomes.values():
             every |= mask
@@ -314,10 +321,6 @@ def _effects(call: CallModel, model: Model) -> list[str]:
 
 def _handle(name: str, negation: str) -> str:
     return f"{name}.replace({negation!r}, '', 1)" if negation else name
-
-
-def _shape(argument: Argument) -> str:
-    return argument.name.upper() + ("..." if argument.star else "")
 
 
 def _states(mask: int, model: Model) -> str:

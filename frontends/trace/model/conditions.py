@@ -57,7 +57,6 @@ class Variable:
     flag: bool
     per: str
     initial: int
-    entity: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +65,6 @@ class Name:
 
     code: str
     kind: Kind
-    entity: str = ""
     star: bool = False
 
 
@@ -108,7 +106,7 @@ def compile_condition(text: str, scope: Scope) -> Code:
     """Compile a condition. Raises LanguageError with what was expected.
 
     The code refers to `d`, the list of the state's variables, to `m`, the
-    machine, and to the code of `scope.names`. A name with a star stands for
+    machine, and to the code of `scope.names`. A name with a star is
     each of its values: then the condition has to hold for all.
     """
     code = compile_value(text, scope)
@@ -135,6 +133,11 @@ def compile_value(text: str, scope: Scope, kind: Kind | None = None) -> Code:
     return code
 
 
+def compile_number(text: str, scope: Scope) -> Code:
+    """Compile an expression for a number. Raises LanguageError."""
+    return compile_value(text, scope, "number")
+
+
 def compile_target(node: ast.expr, scope: Scope) -> tuple[str, Variable, Code]:
     """Compile `NAME` or `NAME(KEY)` of a counter or flag: its name, itself, the code of its key."""
     match node:
@@ -153,7 +156,9 @@ def compile_target(node: ast.expr, scope: Scope) -> tuple[str, Variable, Code]:
 
 def parse(text: str) -> ast.expr:
     """Parse one expression, in which a lone `=` compares. Raises LanguageError."""
+    # `=` compares, as in mathematics; words in quotes stay as they are.
     python = _LONE_EQUALS.sub(lambda found: "==" if found[0] == "=" else found[0], text.strip())
+    # A word is written as it stands in a trace: one line, no escapes.
     if "\\" in python or "\n" in python:
         raise LanguageError(f"expected one line without '\\', found {text!r}")
     try:
@@ -164,6 +169,7 @@ def parse(text: str) -> ast.expr:
         raise LanguageError(f"cannot be read: {error.msg} {where}, in {text!r}") from None
     except (ValueError, RecursionError, MemoryError):
         raise LanguageError(f"cannot be read: too deep, in {text[:40]!r}") from None
+    # Level by level, as whoever wrote the file also chose how deep it is.
     level = [node]
     for _ in range(_DEEPEST):
         level = [
@@ -182,6 +188,7 @@ def parse(text: str) -> ast.expr:
 
 def _compile(node: ast.expr, scope: Scope) -> Code:
     match node:
+        # True is an int to Python; here it is not written so.
         case ast.Constant(int(value)) if type(value) is int:
             return Code(str(value), "number")
         case ast.Constant(str(value)):
@@ -203,9 +210,11 @@ def _compile(node: ast.expr, scope: Scope) -> Code:
         case ast.BinOp(left, operator, right) if type(operator) in _ARITHMETIC:
             sign, python = _ARITHMETIC[type(operator)]
             codes = [_want("number", each, f"beside {sign!r}", scope) for each in (left, right)]
+            # By a number only: so no condition can fail to have a value.
             if sign == "/" and not re.fullmatch(r"[1-9][0-9]*", codes[1].text):
                 raise LanguageError("expected a number other than 0 after '/'")
             return _joined(f" {python} ", codes, "number")
+        # The machine may be in several states: all of them have to be in the set.
         case ast.Compare(ast.Name("state"), [ast.In()], [ast.Name(name)]):
             return Code(f"(not m.mask & ~{scope.mask(name)})", "truth")
         case ast.Compare(left, [operator], [right]) if type(operator) in _COMPARE:
@@ -218,6 +227,7 @@ def _comparison(left: ast.expr, sign: str, right: ast.expr, scope: Scope) -> Cod
     kinds = [code.kind for code in codes]
     if kinds[0] != kinds[1]:
         raise LanguageError(f"a {kinds[0]} is compared with a {kinds[1]}")
+    # Words have no order that an API could mean.
     if kinds[0] != "number" and sign not in ("==", "!="):
         raise LanguageError("only numbers have an order")
     return _joined(f" {sign} ", codes, "truth")
@@ -255,6 +265,7 @@ def _call(name: str, node: ast.expr, arguments: list[ast.expr], scope: Scope) ->
     names = key.names | {name}
     if not variable.flag:
         return Code(f"d[{variable.slot}].get({key.text}, {variable.initial})", "number", names)
+    # A flag is kept as the set of those for which it is not what it was at first.
     inside = "not in" if variable.initial else "in"
     return Code(f"({key.text} {inside} d[{variable.slot}])", "truth", names)
 

@@ -34,6 +34,7 @@ def compile_effect(text: str, scope: Scope) -> list[str]:
     """
     head, loop, condition = _split(text, scope)
     inner = scope
+    # From the outside in: the list of arguments, the loop, the condition, the statement.
     lines: list[str] = []
     indent = ""
     if loop is not None:
@@ -60,6 +61,7 @@ def compile_effect(text: str, scope: Scope) -> list[str]:
         lines = [f"for {name.code} in {name.code}s:", *("    " + line for line in lines)]
         indent += "    "
     lines += [indent + line for line in statement]
+    # The bounds of a loop may name the result, too; they are compiled already.
     if "result" in used or (loop is not None and re.search("[^a-z_]r[^a-z_]", loop[1])):
         lines = ["if r is not None:", *("    " + line for line in lines)]
     return lines
@@ -85,6 +87,8 @@ def _at_once(
     if each is None or (flag is not None and flag.per != "variable"):
         return []
     statement, names = _statement(head, inner)
+    # A loop over thousands of variables takes most of the time of a solve: one `update` of the set
+    # does the same, if no condition asks for what the loop itself changes.
     setting = _FLAGGED.fullmatch(statement[-1])
     if setting is None or statement[:-1] != ["k_ = abs(v_)"]:
         return []
@@ -97,13 +101,15 @@ def _at_once(
     ):
         return []
     if "v_" not in code.text:
+        # It is the same for all variables, so it is asked once.
         return [f"if {code.text}: {setting[1]}.update({domain})"]
+    # Variables are positive, and a list is made before the set changes.
     text = code.text.replace("abs(v_)", "v_")
     return [f"{setting[1]}.update([v_ for v_ in {domain} if {text}])"]
 
 
 def _split(text: str, scope: Scope) -> tuple[str, tuple[str, str, Variable | None] | None, str]:
-    """Part an effect into the statement, its loop (variable, opening line, flag), its condition."""
+    """Split an effect into its statement, loop (variable, opening line, flag), and condition."""
     rest, _, condition = _part(text, "when")
     statement, looping, domain = _part(rest, "for")
     if not looping:
@@ -116,6 +122,7 @@ def _split(text: str, scope: Scope) -> tuple[str, tuple[str, str, Variable | Non
     if high is None and flag is not None and flag.per:
         if not flag.flag or flag.initial:
             raise LanguageError(f"expected a flag that is false at first in {text!r}")
+        # A copy: the statement may change the very flag that is looped over.
         return statement, (variable, f"for v_ in tuple(d[{flag.slot}]):", flag), condition
     if high is None:
         raise LanguageError(f"expected '..' and a number after {where!r}, in {text!r}")
@@ -124,7 +131,7 @@ def _split(text: str, scope: Scope) -> tuple[str, tuple[str, str, Variable | Non
 
 
 def _part(text: str, word: str) -> tuple[str, bool, str]:
-    """Part a text at a word of its own; what is left out is empty."""
+    """Split a text at the first standalone keyword; a missing part is empty."""
     before, *after = re.split(rf"\b{word}\b", text, maxsplit=1)
     return before.strip(), bool(after), "".join(after).strip()
 
@@ -143,7 +150,8 @@ def _statement(text: str, scope: Scope) -> tuple[list[str], frozenset[str]]:
         variable = scope.lookup(rest.strip())
         if variable.per:
             return [f"d[{variable.slot}].clear()"], frozenset()
-        return [f"d[{variable.slot}] = {_initial(variable)}"], frozenset()
+        initial = bool(variable.initial) if variable.flag else variable.initial
+        return [f"d[{variable.slot}] = {initial!r}"], frozenset()
     found = _ASSIGNMENT.fullmatch(text)
     if found is None:
         raise LanguageError(f"expected '=', '+=' or '-=', 'clear' or 'goto' in {text!r}")
@@ -161,15 +169,17 @@ def _statement(text: str, scope: Scope) -> tuple[list[str], frozenset[str]]:
     slot = variable.slot
     if not variable.per:
         return [f"d[{slot}] {sign} {value.text}"], names
+    # 0 is no variable: it has no counters, and setting them has no effect.
     old = "" if sign == "=" else f"d[{slot}].get(k_, {variable.initial}) {sign[0]} "
     return [f"k_ = {key.text}", f"if k_: d[{slot}][k_] = {old}{value.text}"], names
 
 
 def _set_flag(variable: Variable, key: str, value: str) -> list[str]:
-    """Return the lines that set a flag; entity 0 is none, and has no flags."""
+    """Return the lines that set a flag; 0 is no variable, and has no flags."""
     slot = variable.slot
     if not variable.per:
         return [f"d[{slot}] = {value}"]
+    # A flag that is true at first is kept as the set of those for which it is false.
     add, discard = ("discard", "add") if variable.initial else ("add", "discard")
     if value in ("True", "False"):
         method = add if value == "True" else discard
@@ -178,7 +188,3 @@ def _set_flag(variable: Variable, key: str, value: str) -> list[str]:
         f"k_ = {key}",
         f"if k_: (d[{slot}].{add} if {value} else d[{slot}].{discard})(k_)",
     ]
-
-
-def _initial(variable: Variable) -> str:
-    return repr(bool(variable.initial)) if variable.flag else repr(variable.initial)

@@ -11,7 +11,14 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from reducekit.frontends.trace.model.tables import Table, shown
+from reducekit.frontends.trace.model.structure import (
+    Place,
+    Range,
+    Words,
+    is_whole,
+    shown,
+    structured,
+)
 
 
 class _Part(NamedTuple):
@@ -34,18 +41,17 @@ class _Part(NamedTuple):
         return f"{self.option} = {self.low}{above}"
 
 
-def with_forbidden(content: dict[str, Any], source: str) -> dict[str, Any]:
+def with_forbidden(content: dict[str, Any], place: Place) -> dict[str, Any]:
     """Return a model's content with `forbid` of its options as flags, conditions and effects."""
-    found = content.get("options", {})
-    if not isinstance(found, dict) or "forbid" not in found:
+    options = content.get("options", {})
+    if not isinstance(options, dict) or "forbid" not in options:
         return content
-    options = Table(source, "options", found)
-    combinations = _combinations(options)
-    calls = Table(source, "calls", content.get("calls", {})).content
-    setting = options.text("call")
-    call = Table(source, f"calls.{setting}", calls.get(setting, {}))
-    name, value = _places(call, Table(source, "types", content.get("types", {})).content)
-    flags, defaults = dict(content.get("flags", {})), _defaults(options)
+    combinations = _combinations(options, place.inner("options"))
+    calls, setting = content["calls"], structured(options.get("call"), str, place, "options.call")
+    inner = place.inner(f"calls.{setting}")
+    call = structured(calls.get(setting, {}), dict, inner)
+    name, value = _places(call, structured(content.get("types", {}), dict, place), inner)
+    flags, defaults = {**content.get("flags", {})}, _defaults(options)
     named: dict[_Part, str] = {}
     for part in dict.fromkeys(part for each in combinations for part in each):
         flag = re.sub(r"\W+", "_", str(part))
@@ -54,6 +60,8 @@ def with_forbidden(content: dict[str, Any], source: str) -> dict[str, Any]:
         flags[flag] = {"initial": part.holds(defaults[part.option])}
         named[part] = flag
 
+    # A combination is broken by the call that completes it. So each of its parts has a flag that
+    # says whether it holds, and a rule per part refuses to set it while all others do.
     rules = []
     for each in combinations:
         why = f"the model forbids {' with '.join(map(str, each))}"
@@ -61,56 +69,55 @@ def with_forbidden(content: dict[str, Any], source: str) -> dict[str, Any]:
             set_now = [f"{name} = '{part.option}'", part.condition(value)]
             set_before = [named[other] for other in each if other != part]
             rules.append({"is": f"not ({' and '.join([*set_now, *set_before])})", "why": why})
+    # Options that nobody set have their defaults, which the flags begin with.
     effects = [
         f"{flag} = {part.condition(value)} when {name} = '{part.option}'"
         for part, flag in named.items()
     ]
     changed = {
-        **call.content,
-        "requires": [*_listed(call.content.get("requires", [])), *rules],
-        "effects": [*_listed(call.content.get("effects", [])), *effects],
+        **call,
+        "requires": [*_listed(call.get("requires", [])), *rules],
+        "effects": [*_listed(call.get("effects", [])), *effects],
     }
-    rest = {key: value for key, value in found.items() if key != "forbid"}
-    return {**content, "options": rest, "flags": flags, "calls": {**calls, setting: changed}}
+    return {**content, "flags": flags, "calls": {**calls, setting: changed}}
 
 
-def _combinations(options: Table) -> list[tuple[_Part, ...]]:
+def _combinations(options: Mapping[str, Any], place: Place) -> list[tuple[_Part, ...]]:
     """Read the combinations; each has to be one that neither defaults nor presets are."""
     defaults, found = _defaults(options), []
     presets = [
         {**defaults, **each.get("set", {})}
         for key in ("instead", "besides")
-        for each in options.content.get(key, [])
+        for each in options.get(key, [])
         if isinstance(each, dict) and isinstance(each.get("set", {}), dict)
     ]
-    for table in options.tables("forbid"):
-        parts = []
-        for name, value in table.content.items():
+    for number, table in enumerate(structured(options["forbid"], list, place, "forbid")):
+        inner, parts = place.inner(f"forbid[{number}]"), []
+        for name, value in structured(table, dict, inner).items():
             if name not in defaults:
-                table.fail(name, "expected the name of an option")
-            if isinstance(value, int) and not isinstance(value, bool):
-                parts.append(_Part(name, value, value))
-            else:
-                parts.append(_Part(name, *table.range(name)))
+                inner.fail(name, "expected the name of an option")
+            given = [value, value] if is_whole(value) else value
+            parts.append(_Part(name, *structured(given, Range, inner, name)))
+        # Such a combination would be broken before the first call, or by each use of the preset.
         for values in (defaults, *presets):
             if all(part.holds(values[part.option]) for part in parts):
                 what = "the defaults are not" if values is defaults else "no preset is"
-                table.fail("", f"expected a combination that {what}, found {shown(table.content)}")
+                inner.fail("", f"expected a combination that {what}, found {shown(table)}")
         found.append(tuple(parts))
     return found
 
 
-def _defaults(options: Table) -> Mapping[str, int]:
+def _defaults(options: Mapping[str, Any]) -> Mapping[str, int]:
     """Return the defaults of the options; what is wrong with the table is said where it is read."""
-    table = options.content.get("table", {})
+    table = options.get("table", {})
     rows = table.items() if isinstance(table, dict) else ()
     return {name: row[0] for name, row in rows if isinstance(row, list) and row}
 
 
-def _places(call: Table, types: Mapping[str, Any]) -> tuple[str, str]:
+def _places(call: Mapping[str, Any], types: Mapping[str, Any], place: Place) -> tuple[str, str]:
     """Return the names of the arguments of a call that are an option's name and its value."""
     named: dict[str, str] = {}
-    for text in call.words("args"):
+    for text in structured(call.get("args", []), Words, place, "args"):
         name, _, kind = text.rpartition(":")
         found = types.get(kind.strip(), {})
         shape = found.get("kind", "") if isinstance(found, dict) else ""
@@ -119,7 +126,7 @@ def _places(call: Table, types: Mapping[str, Any]) -> tuple[str, str]:
         if shape != "word" or not named[shape]:
             named[shape] = name.strip() or kind.strip()
     if not named.get("word") or not named.get("int"):
-        call.fail("args", "expected a word, the option, and a number, its value, to `forbid` some")
+        place.fail("args", "expected a word, the option, and a number, its value, to `forbid` some")
     return named["word"], named["int"]
 
 

@@ -22,6 +22,7 @@ _TYPE = "name"
 def learnt_model(name: str, calls: Iterable[Call]) -> Model:
     """Return the model of a trace in a format, from its calls."""
     calls = [*calls]
+    # A call that makes something once may do so each time it is made.
     makes = {call.name: any(_named(call)) for call in calls if any(_named(call))}
     title = f"{name.capitalize()} without a model (so any order of calls)"
     lines = [
@@ -59,29 +60,17 @@ def sorts_of(calls: Iterable[Call]) -> Mapping[str, str]:
         if not names:
             continue
         own, *others = names
+        # `t12` and `s3`: the letter says what is made, as in Murxla's traces.
         letter = own.rstrip("0123456789")
-        other = (
-            others[0]
-            if others
-            else next(
-                (
-                    str(argument)
-                    for argument in call.arguments
-                    if argument in found and not _of(str(argument), letter)
-                ),
-                "",
-            )
-        )
+        made = [each for each in map(str, call.arguments) if each in found]
+        made = [each for each in made if each.rstrip("0123456789") != letter]
+        other = next(iter([*others, *made]), "")
         for each in others:
             found.setdefault(each, each)
+        # Sorts have no sort: two are the same if they were made by the same call.
         sort = found.get(other) or " ".join([call.name, *map(str, call.arguments)])
         found.setdefault(own, f"{letter}: {sort}")
     return found
-
-
-def _of(name: str, letter: str) -> bool:
-    match = _NAME.match(name)
-    return match is not None and match[1] == letter
 
 
 def _named(call: Call) -> list[str]:

@@ -5,49 +5,71 @@ from __future__ import annotations
 import importlib.util
 import re
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from fractions import Fraction
+from functools import cache, reduce
 from importlib.resources import files
+from operator import or_
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from reducekit.frontends.trace.formats import FORMATS
-from reducekit.frontends.trace.model.conditions import KEYWORDS, Kind, Name, Scope, Variable
+from msgspec.structs import astuple
+
+from reducekit.frontends.trace.language.text import FORMATS
+from reducekit.frontends.trace.model.conditions import (
+    KEYWORDS,
+    Code,
+    Kind,
+    LanguageError,
+    Name,
+    Scope,
+    Variable,
+    compile_condition,
+    compile_number,
+)
 from reducekit.frontends.trace.model.definition import (
-    ROLES,
     Argument,
     CallModel,
+    Effect,
     Model,
-    ModelError,
+    Next,
+    OptionModel,
+    Phase,
+    Rule,
+    Step,
     Type,
 )
+from reducekit.frontends.trace.model.effects import compile_effect
 from reducekit.frontends.trace.model.forbidden import with_forbidden
-from reducekit.frontends.trace.model.rules import read_effects, read_rule, read_rules
 from reducekit.frontends.trace.model.sections import (
-    read_classify,
-    read_data,
-    read_options,
-    read_phases,
+    CallTable,
+    ContentTable,
+    CounterTable,
+    FlagTable,
+    PhaseTable,
+    StatesTable,
+    StepTable,
 )
-from reducekit.frontends.trace.model.tables import Table, shown
+from reducekit.frontends.trace.model.structure import (
+    ModelError,
+    Place,
+    Words,
+    shown,
+    structured,
+)
 
-_KINDS = ("int", "literal", "variable", "word", "choice", "handle")
+T = TypeVar("T")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
-_CALL = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]*\Z")
+_WHOLE = re.compile(r"-?[0-9]+\Z")
 _ARGUMENT = re.compile(r"(?:([A-Za-z_][A-Za-z0-9_]*)\s*:\s*)?([A-Za-z_][A-Za-z0-9_]*)(\*?)\Z")
 
 
 def shipped() -> tuple[str, ...]:
     """Return the names of the models that are shipped, sorted."""
     folder = files("reducekit.frontends.trace") / "models"
-    return tuple(
-        sorted(
-            each.name.removesuffix(".toml")
-            for each in folder.iterdir()
-            if each.name.endswith(".toml")
-        )
-    )
+    names = sorted(each.name for each in folder.iterdir())
+    return tuple(name.removesuffix(".toml") for name in names if name.endswith(".toml"))
 
 
 def load_model(name: str) -> Model:
@@ -81,23 +103,26 @@ def parse_model(text: bytes, source: str = "model", folder: Path | None = None) 
         content = tomllib.loads(text.decode("utf-8"))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ModelError(f"{source}: not a TOML file: {error}") from None
-    content = with_forbidden(_spread(_extended(content, source), source), source)
-    return _Loader(Table(source, "", content), folder).model()
+    place = Place(source)
+    # Both are rewritten to what the file could have said at length, before anything is checked.
+    content = with_forbidden(_spread(_extended(content, source), place), place)
+    return _model(structured(content, ContentTable, place), place, folder)
 
 
-def _spread(content: dict[str, Any], source: str) -> dict[str, Any]:
+def _spread(content: dict[str, Any], place: Place) -> dict[str, Any]:
     """Return a model's content with each family of calls as calls."""
-    if "families" not in content:
-        return content
-    calls = dict(Table(source, "calls", content.get("calls", {})).content)
-    for family in Table(source, "", content).tables("families"):
-        names = family.words("names")
+    calls = dict(structured(content.get("calls", {}), dict, place.inner("calls")))
+    families = structured(content.get("families", []), list, place, "families")
+    for number, family in enumerate(families):
+        inner = place.inner(f"families[{number}]")
+        keys = {**structured(family, dict, inner)}
+        names = structured(keys.pop("names", []), Words, inner, "names")
         if not names:
-            family.fail("names", "expected the names of the calls")
+            inner.fail("names", "expected the names of the calls")
         for name in names:
             if name in calls:
-                family.fail("names", f"expected calls that are described once, found {name!r}")
-            calls[name] = {key: value for key, value in family.content.items() if key != "names"}
+                inner.fail("names", f"expected calls that are described once, found {name!r}")
+            calls[name] = keys
     return {key: value for key, value in content.items() if key != "families"} | {"calls": calls}
 
 
@@ -112,7 +137,7 @@ def _extended(content: dict[str, Any], source: str) -> dict[str, Any]:
         raise ModelError(f"{source}: [api] extends: expected one of {there}, found {shown(base)}")
     found = files("reducekit.frontends.trace") / "models" / f"{base}.toml"
     below = _extended(tomllib.loads(found.read_text("utf-8")), f"{base}.toml")
-    # Tables are merged, at any depth; all else is replaced.
+    # Tables are merged, at any depth; all else is replaced, lists of conditions too.
     work = [(below, content)]
     while work:
         old, new = work.pop()
@@ -124,262 +149,311 @@ def _extended(content: dict[str, Any], source: str) -> dict[str, Any]:
     return below
 
 
-class _Loader:
-    """Builds a model, table by table; later tables look up names in the earlier ones."""
+def _model(content: ContentTable, place: Place, folder: Path | None) -> Model:
+    """Return the model of a file, whose texts are compiled; each may name what stands above it."""
+    api = content.api
+    place.among("api.formats", api.formats, FORMATS, "some of {}")
+    hooks = _hooks(api.hooks, place, folder)
+    types = {name: Type(name, *astuple(each)) for name, each in content.types.items()}
+    if content.states is None:
+        place.fail("states.names", "expected the names of the states")
+    states = content.states
+    sets = _sets(states, place.inner("states"))
+    variables = _variables(content, types, hooks, place)
+    handles = [each.name for each in types.values() if each.kind == "handle"]
+    live = {name: len(variables) + number for number, name in enumerate(handles)}
+    scope = Scope(variables, sets, frozenset(hooks))
+    calls = {
+        name: _call(name, each, types, live, scope, place.inner(f"calls.{name}"))
+        for name, each in content.calls.items()
+    }
+    if not calls:
+        place.fail("calls.", "expected at least one call")
+    for call in calls.values():
+        if call.pair:
+            place.among(f"calls.{call.name}.pair", [call.pair], calls, "the name of a call")
+    if content.options is not None:
+        place.among("options.call", [content.options.call], calls, "the name of a call")
+    place.among("api.without", api.without, calls, "the names of calls")
+    phases = _phases(content.generate, calls, scope, place.inner("generate"))
+    for name, signs in content.classify.items():
+        if not signs:
+            place.fail(f"classify.{name}", "expected a list of signs")
+    return Model(
+        api.name,
+        api.title or api.name,
+        api.formats,
+        types,
+        states.names,
+        _mask(states.initial, "initial", sets, place.inner("states")),
+        _mask(states.final or states.names, "final", sets, place.inner("states")),
+        sets,
+        variables,
+        live,
+        calls,
+        content.options or OptionModel(probability=Fraction(0)),
+        content.data,
+        {name: phase.only(calls.keys() - api.without) for name, phase in phases.items()},
+        tuple(content.classify.items()),
+        hooks,
+    )
 
-    def __init__(self, top: Table, folder: Path | None) -> None:
-        self.top = top
-        self.folder = folder
-        self.types: dict[str, Type] = {}
-        self.states: tuple[str, ...] = ()
-        self.sets: dict[str, int] = {}
-        self.variables: dict[str, Variable] = {}
-        self.live: dict[str, int] = {}
-        self.hooks: dict[str, Callable[..., int]] = {}
-        self.scope = Scope()
 
-    def model(self) -> Model:
-        top = self.top
-        api = top.table("api")
-        name = api.text("name")
-        title = api.text("title", name)
-        formats = api.words("formats", ("words",))
-        for each in formats:
-            if each not in FORMATS:
-                api.fail("formats", f"expected some of {', '.join(FORMATS)}, found {each!r}")
-        self.read_hooks(api)
-        without = api.words("without")
-        api.done("name, title, formats, hooks, extends, without")
-        self.read_types(top.table("types"))
-        initial, final = self.read_states(top.table("states"))
-        self.read_variables(top)
-        self.scope = Scope(self.variables, self.sets, frozenset(self.hooks))
-        calls = self.read_calls(top.table("calls"))
-        options = read_options(top.table("options"), calls)
-        data = read_data(top)
-        for each in without:
-            if each not in calls:
-                api.fail("without", f"expected the names of calls, found {each!r}")
-        generated = calls.keys() - without
-        phases = {
-            phase: found.only(generated)
-            for phase, found in read_phases(top.table("generate"), calls, self.scope).items()
-        }
-        classify = read_classify(top.table("classify"))
-        top.done(
-            "api, types, states, counters, flags, calls, families, options, data, generate, "
-            "classify"
-        )
-        return Model(
-            name,
-            title,
-            formats,
-            self.types,
-            self.states,
-            initial,
-            final,
-            self.sets,
-            self.variables,
-            self.live,
-            calls,
-            options,
-            data,
-            phases,
-            classify,
-            self.hooks,
-        )
+def _hooks(file: str, place: Place, folder: Path | None) -> dict[str, Callable[..., int]]:
+    if not file:
+        return {}
+    if folder is None or Path(file).name != file:
+        place.fail("api.hooks", "expected the name of a Python file in the model's folder")
+    path = folder / file
+    # By its path: the folder of a model is not on the import path.
+    spec = importlib.util.spec_from_file_location(f"reducekit_hooks_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        place.fail("api.hooks", f"expected a Python file, found {file!r}")
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:  # whatever the file does wrong is an error of the model
+        what = f"{file} cannot be loaded ({type(error).__name__}: {error})"
+        place.fail("api.hooks", what)
+    return {
+        name: value
+        for name, value in vars(module).items()
+        if callable(value) and not name.startswith("_")
+    }
 
-    def read_hooks(self, api: Table) -> None:
-        file = api.text("hooks", "")
-        if not file:
-            return
-        if self.folder is None or Path(file).name != file:
-            api.fail("hooks", "expected the name of a Python file in the model's folder")
-        path = self.folder / file
-        spec = importlib.util.spec_from_file_location(f"reducekit_hooks_{path.stem}", path)
-        if spec is None or spec.loader is None:
-            api.fail("hooks", f"expected a Python file, found {file!r}")
-        module = importlib.util.module_from_spec(spec)
-        try:
-            spec.loader.exec_module(module)
-        except Exception as error:  # whatever the file does wrong is told, not thrown
-            api.fail("hooks", f"{file} cannot be loaded ({type(error).__name__}: {error})")
-        self.hooks = {
-            name: value
-            for name, value in vars(module).items()
-            if callable(value) and not name.startswith("_")
-        }
 
-    def read_types(self, table: Table) -> None:
-        for name in table.each(_NAME, "a type"):
-            each = table.table(name)
-            kind = each.text("kind")
-            if kind not in _KINDS:
-                each.fail("kind", f"expected one of {', '.join(_KINDS)}, found {kind!r}")
-            values = each.words("values")
-            if kind == "choice" and not values:
-                each.fail("values", "expected the words that may be chosen from")
-            self.types[name] = Type(
-                name,
-                kind,  # type: ignore[arg-type]  # it is one of the kinds
-                each.number("min"),
-                each.number("max"),
-                each.flag("zero"),
-                values,
-                each.text("negation", ""),
-            )
-            each.done("kind, min, max, zero, values, negation")
+def _sets(states: StatesTable, place: Place) -> dict[str, int]:
+    """Return the mask of each state and set of states by name, `any` included."""
+    found: dict[str, int] = {}
+    if not states.names:
+        place.fail("names", "expected the names of the states")
+    for number, name in enumerate(states.names):
+        if not _NAME.match(name) or name in KEYWORDS or name in found:
+            place.fail("names", f"expected names, each once, found {name!r}")
+        found[name] = 1 << number
+    found["any"] = (1 << len(states.names)) - 1
+    for name, members in states.sets.items():
+        if name in states.names or name in KEYWORDS:
+            place.fail(f"sets.{name}", "expected a name that no state has")
+        found[name] = _mask(members, f"sets.{name}", found, place)
+    return found
 
-    def read_states(self, table: Table) -> tuple[int, int]:
-        self.states = table.words("names")
-        if not self.states:
-            table.fail("names", "expected the names of the states")
-        for number, name in enumerate(self.states):
-            if not _NAME.match(name) or name in KEYWORDS or name in self.sets:
-                table.fail("names", f"expected names, each once, found {name!r}")
-            self.sets[name] = 1 << number
-        self.sets["any"] = (1 << len(self.states)) - 1
-        sets = table.table("sets")
-        for name in sets.each(_NAME, "a set of states"):
-            if name in self.states or name in KEYWORDS:
-                sets.fail(name, "expected a name that no state has")
-            self.sets[name] = self.mask(sets, name)
-        initial = self.mask(table, "initial")
-        final = self.mask(table, "final", self.states)
-        table.done("names, sets, initial, final")
-        return initial, final
 
-    def mask(self, table: Table, key: str, default: Sequence[str] = ()) -> int:
-        mask = 0
-        for name in table.words(key, default):
-            if name not in self.sets:
-                known = ", ".join(self.sets)
-                table.fail(key, f"expected states or sets of states ({known}), found {shown(name)}")
-            mask |= self.sets[name]
-        if not mask:
-            table.fail(key, f"expected states or sets of states ({', '.join(self.sets)})")
-        return mask
+def _mask(names: Sequence[str], key: str, sets: Mapping[str, int], place: Place) -> int:
+    """Return the states that are named, a bit each."""
+    if not names:
+        place.fail(key, f"expected states or sets of states ({', '.join(sets)})")
+    place.among(key, names, sets, "states or sets of states ({})")
+    return reduce(or_, (sets[name] for name in names))
 
-    def read_variables(self, top: Table) -> None:
-        handles = [each.name for each in self.types.values() if each.kind == "handle"]
-        for key in ("counters", "flags"):
-            table = top.table(key)
-            for name in table.each(_NAME, f"one of the {key}"):
-                if name in KEYWORDS or name in self.variables or name in self.hooks:
-                    table.fail(name, "expected a name that nothing else has")
-                each = table.table(name)
-                per = each.text("per", "")
-                if per and per not in ("variable", "literal", *handles):
-                    known = ", ".join(["variable", "literal", *handles])
-                    each.fail("per", f"expected one of {known}, found {per!r}")
-                entity = per if per in handles else ""
-                if entity:
-                    per = f"handle:{self.types[entity].negation}"
-                initial = (
-                    int(each.flag("initial")) if key == "flags" else each.number("initial", 0) or 0
+
+def _variables(
+    content: ContentTable, types: Mapping[str, Type], hooks: Container[str], place: Place
+) -> dict[str, Variable]:
+    """Return the counters and flags by name."""
+    known = ["variable", "literal", *(t.name for t in types.values() if t.kind == "handle")]
+    found: dict[str, Variable] = {}
+    groups: dict[str, Mapping[str, CounterTable | FlagTable]] = {
+        "counters": content.counters,
+        "flags": content.flags,
+    }
+    for key, group in groups.items():
+        for name, each in group.items():
+            if name in KEYWORDS or name in found or name in hooks:
+                place.fail(f"{key}.{name}", "expected a name that nothing else has")
+            per = each.per
+            if per:
+                place.among(f"{key}.{name}.per", [per], known, "one of {}")
+            if per in types and types[per].kind == "handle":
+                per = f"handle:{types[per].negation}"
+            found[name] = Variable(len(found), key == "flags", per, int(each.initial))
+    return found
+
+
+def _call(
+    name: str,
+    given: CallTable,
+    types: Mapping[str, Type],
+    live: Collection[str],
+    scope: Scope,
+    place: Place,
+) -> CallModel:
+    arguments = _arguments(given.args, types, scope, place)
+    outcomes: dict[int, int] = {}
+    result = None
+    if isinstance(given.result, str):
+        place.among("result", [given.result], types, "a type ({})")
+        result = types[given.result]
+    elif given.result is not None:
+        for key, names in given.result.items():
+            if not _WHOLE.match(key):
+                place.fail(
+                    f"result.{key}", "expected the name of a number, and the state it leads to"
                 )
-                each.done("per, initial")
-                slot = len(self.variables)
-                self.variables[name] = Variable(slot, key == "flags", per, initial, entity)
-        for number, name in enumerate(handles):
-            self.live[name] = len(self.variables) + number
-
-    def read_calls(self, table: Table) -> dict[str, CallModel]:
-        calls = {
-            name: self.read_call(name, table.table(name)) for name in table.each(_CALL, "a call")
-        }
-        if not calls:
-            table.fail("", "expected at least one call")
-        for call in calls.values():
-            if call.pair and call.pair not in calls:
-                table.fail(call.name, f"pair: expected the name of a call, found {call.pair!r}")
-        return calls
-
-    def read_call(self, name: str, table: Table) -> CallModel:
-        arguments = self.read_arguments(table)
-        default = ("live",) if "live" in self.sets else ("any",)
-        role = table.text("role", "other")
-        if role not in ROLES:
-            table.fail("role", f"expected one of {', '.join(ROLES)}, found {role!r}")
-        result, outcomes = self.read_result(table)
-        produces = table.text("produces", "")
-        if produces:
-            if produces not in self.live:
-                table.fail("produces", f"expected a type of kind handle, found {produces!r}")
-            if result is not None:
-                table.fail("produces", "expected no 'result' besides")
-            result = self.types[produces]
-        releases = table.words("releases")
-        handles = [each.name for each in arguments if each.type.kind == "handle"]
-        for each in releases:
-            if each not in handles:
-                table.fail("releases", f"expected arguments that are handles, found {each!r}")
-        local = {
+            outcomes[int(key)] = _mask(names, f"result.{key}", scope.states, place)
+        if not outcomes:
+            place.fail("result", "expected a type, or numbers with the states they lead to")
+        result = Type("result", "int")
+    if given.produces:
+        place.among("produces", [given.produces], live, "a type of kind handle")
+        if result is not None:
+            place.fail("produces", "expected no 'result' besides")
+        result = types[given.produces]
+    handles = [each.name for each in arguments if each.type.kind == "handle"]
+    place.among("releases", given.releases, handles, "arguments that are handles")
+    before = replace(
+        scope,
+        names={
             each.name: Name(f"a_{number}", _kind(each.type), star=each.star)
             for number, each in enumerate(arguments)
-        }
-        scope = replace(self.scope, names=local)
-        after = local if result is None else {**local, "result": Name("r", _kind(result))}
-        call = CallModel(
-            name,
-            arguments,
-            self.mask(table, "from", default),
-            self.mask(table, "to") if "to" in table.content else 0,
-            result,
-            outcomes,
-            read_rules(table, "requires", scope),
-            read_rules(table, "careful", scope),
-            read_effects(table, replace(self.scope, names=after)),
-            role,
-            table.text("group", ""),
-            read_rule(table, "end", scope),
-            table.text("pair", ""),
-            produces,
-            releases,
-            table.text("rejected", ""),
-            table.text("smt", ""),
-        )
-        table.done(
-            "args, from, to, result, requires, careful, effects, role, group, end, pair, "
-            "produces, releases, rejected, smt"
-        )
-        return call
+        },
+    )
+    after = before
+    if result is not None:
+        after = replace(before, names={**before.names, "result": Name("r", _kind(result))})
+    # Effects happen after the call, so only they can name its result.
+    default = "live" if "live" in scope.states else "any"
+    source = (default,) if given.source is None else given.source
+    return CallModel(
+        name,
+        arguments,
+        _mask(source, "from", scope.states, place),
+        0 if given.to is None else _mask(given.to, "to", scope.states, place),
+        result,
+        outcomes,
+        _rules(given.requires, "requires", before, place),
+        _rules(given.careful, "careful", before, place),
+        tuple(
+            Effect(text, tuple(_compiled(compile_effect, text, f"effects[{number}]", after, place)))
+            for number, text in enumerate(given.effects)
+        ),
+        given.role,
+        given.group,
+        _rule(given.end, "end", before, place),
+        given.pair,
+        given.produces,
+        given.releases,
+        given.rejected,
+        given.smt,
+        given.means,
+        _in_c(name, given.c),
+    )
 
-    def read_arguments(self, table: Table) -> tuple[Argument, ...]:
-        found: list[Argument] = []
-        for text in table.words("args"):
-            match = _ARGUMENT.match(text)
-            if match is None or match[2] not in self.types:
-                known = ", ".join(self.types)
-                table.fail(
-                    "args",
-                    f"expected 'type', 'name: type' or 'type*' with a type of {known}, "
-                    f"found {text!r}",
-                )
-            name = match[1] or match[2]
-            if name in KEYWORDS or name in self.variables or name in (a.name for a in found):
-                table.fail("args", f"expected a name that nothing else has, found {name!r}")
-            if match[3] and any(each.star for each in found):
-                table.fail("args", "expected at most one argument with '*'")
-            found.append(Argument(name, self.types[match[2]], bool(match[3])))
-        return tuple(found)
 
-    def read_result(self, table: Table) -> tuple[Type | None, dict[int, int]]:
-        value = table.take("result")
-        if value is None:
-            return None, {}
-        if isinstance(value, str):
-            if value not in self.types:
-                table.fail("result", f"expected a type ({', '.join(self.types)}), found {value!r}")
-            return self.types[value], {}
-        inner = Table(table.source, f"{table.path}.result", value)
-        outcomes: dict[int, int] = {}
-        for key in inner.each(re.compile(r"-?[0-9]+\Z"), "a number, and the state it leads to"):
-            outcomes[int(key)] = self.mask(inner, key)
-        if not outcomes:
-            table.fail("result", "expected a type, or numbers with the states they lead to")
-        return Type("result", "int"), outcomes
+def _in_c(name: str, given: str | Mapping[str, str]) -> str:
+    """Return what a call does in C; of a family, some calls may differ from the `others`."""
+    text = given if isinstance(given, str) else given.get(name) or given.get("others", "")
+    return text.replace("{call}", name).replace("{CALL}", name.removeprefix("bv").upper())
+
+
+def _arguments(
+    texts: Sequence[str], types: Mapping[str, Type], scope: Scope, place: Place
+) -> tuple[Argument, ...]:
+    found: dict[str, Argument] = {}
+    for text in texts:
+        match = _ARGUMENT.match(text)
+        if match is None or match[2] not in types:
+            known = ", ".join(types)
+            place.fail(
+                "args",
+                f"expected 'type', 'name: type' or 'type*' with a type of {known}, found {text!r}",
+            )
+        name = match[1] or match[2]
+        if name in KEYWORDS or name in scope.variables or name in found:
+            place.fail("args", f"expected a name that nothing else has, found {name!r}")
+        if match[3] and any(each.star for each in found.values()):
+            place.fail("args", "expected at most one argument with '*'")
+        found[name] = Argument(name, types[match[2]], bool(match[3]))
+    return tuple(found.values())
 
 
 def _kind(found: Type) -> Kind:
     return "number" if found.kind in ("int", "literal", "variable") else "word"
+
+
+def _rules(value: Any, key: str, scope: Scope, place: Place) -> tuple[Rule, ...]:
+    """Return conditions; each is a text, or a text and why it holds."""
+    value = [value] if isinstance(value, str | dict) else value
+    if not isinstance(value, list | tuple):
+        place.fail(key, f"expected a list of conditions, found {shown(value)}")
+    found: list[Rule] = []
+    for number, each in enumerate(value):
+        text, why = each, ""
+        if isinstance(each, dict):
+            text, why = each.get("is"), each.get("why", "")
+            if set(each) - {"is", "why"} or not isinstance(why, str):
+                what = f"expected {{is = ..., why = ...}}, found {shown(each)}"
+                place.fail(f"{key}[{number}]", what)
+        if not isinstance(text, str):
+            place.fail(f"{key}[{number}]", f"expected a condition, found {shown(text)}")
+        code = _compiled(compile_condition, text, f"{key}[{number}]", scope, place)
+        found.append(Rule(text, why, code))
+    return tuple(found)
+
+
+def _rule(text: str | None, key: str, scope: Scope, place: Place) -> Rule | None:
+    if text is None:
+        return None
+    return Rule(text, "", _compiled(compile_condition, text, key, scope, place))
+
+
+def _number(value: int | str, key: str, scope: Scope, place: Place) -> Code:
+    return _compiled(compile_number, str(value), key, scope, place)
+
+
+def _compiled(
+    compile_: Callable[[str, Scope], T], text: str, key: str, scope: Scope, place: Place
+) -> T:
+    try:
+        return compile_(text, scope)
+    except LanguageError as error:
+        place.fail(key, str(error))
+
+
+def _phases(
+    given: Mapping[str, PhaseTable], calls: Mapping[str, CallModel], scope: Scope, place: Place
+) -> dict[str, Phase]:
+    """Return the states of the generator."""
+    found: dict[str, Phase] = {}
+    for name, phase in given.items():
+        following: list[Next] = []
+        for number, after in enumerate(phase.next):
+            inner = place.inner(f"{name}.next[{number}]")
+            inner.among("to", [after.to], given, "the name of a phase")
+            when = _rule(after.when, "when", scope, inner)
+            following.append(Next(after.to, after.probability, when))
+        steps = tuple(
+            _step(step, calls, scope, place.inner(f"{name}.steps[{number}]"))
+            for number, step in enumerate(phase.steps)
+        )
+        found[name] = Phase(name, steps, tuple(following))
+    return found
+
+
+def _step(given: StepTable, calls: Mapping[str, CallModel], scope: Scope, place: Place) -> Step:
+    weights = {given.call: 1} if isinstance(given.call, str) else given.call
+    weights.pop("", None)  # an action without a call
+    place.among("call", weights, calls, "the name of a call")
+    if given.action == "group":
+        grouped = [name for name, call in calls.items() if call.group]
+        place.among("call", weights, grouped, "a call that belongs to a group")
+    times = given.times if isinstance(given.times, tuple) else (given.times, given.times)
+    inner = replace(scope, names={"v": Name("v", "number")})
+    return Step(
+        given.action,
+        tuple(weights.items()),
+        given.probability,
+        given.again,
+        None
+        if times[0] is None or times[1] is None
+        else (
+            _number(times[0], "times[0]", scope, place),
+            _number(times[1], "times[1]", scope, place),
+        ),
+        given.share,
+        _rule(given.where, "where", inner, place),
+        None if given.upto is None else _number(given.upto, "upto", scope, place),
+        given.same,
+        given.arguments,
+        given.words,
+    )

@@ -65,6 +65,7 @@ class Machine:
         """Return a machine in the same state."""
         other = Machine.__new__(Machine)
         other.model, other.mask, other._rules = self.model, self.mask, self._rules
+        # Sets and dictionaries hold no objects of their own, so a copy of each is deep enough.
         other.data = [each.copy() if isinstance(each, (set, dict)) else each for each in self.data]
         return other
 
@@ -99,6 +100,7 @@ class Machine:
         elif variable.per.startswith("handle:") and len(variable.per) > len("handle:"):
             key = str(key).replace(variable.per[len("handle:") :], "", 1)
         if variable.flag:
+            # The set holds those for which the flag is not what it was at first.
             return int((key in self.data[variable.slot]) != bool(variable.initial))
         return int(self.data[variable.slot].get(key, variable.initial))
 
@@ -126,6 +128,7 @@ class Machine:
         """
         if result is None:
             result = call.result
+        # An unknown call changes nothing: `allowed` refuses it.
         rules = self._rules.get(call.name)
         if rules is not None:
             rules.after(self, call.arguments, result)
@@ -134,7 +137,8 @@ class Machine:
         """Make a call with its recorded result if it is allowed; return why it is not."""
         rules = self._rules.get(call.name)
         if rules is None:
-            return self.allowed(call)
+            return self.allowed(call)  # which says what else may be meant
+        # In one function, as this is what a filter does millions of times.
         number = rules.make(self, call.arguments, call.result)
         return None if not number else self._violation(call, rules.faults[number - 1])
 

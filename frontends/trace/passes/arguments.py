@@ -2,65 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, permutations
 
-from reducekit.frontends.trace.language.calls import Call, Value, altered
-from reducekit.frontends.trace.language.view import Alteration, TraceView
+from reducekit.frontends.trace.language.calls import Call, altered, with_argument
 from reducekit.frontends.trace.model.definition import CallModel
-from reducekit.frontends.trace.passes.drop import literal_places, mentions
-from reducekit.frontends.trace.passes.items import CallItems, items
-from reducekit.frontends.trace.passes.substitutions import (
+from reducekit.frontends.trace.passes.alterations import Alteration
+from reducekit.frontends.trace.passes.drop import literal_places, literals, mentions
+from reducekit.frontends.trace.passes.items import (
+    CallItems,
     Substitutions,
+    items,
     substitutions,
     together,
 )
+from reducekit.frontends.trace.passes.view import TraceView
+from reducekit.passes import pass_
 
+# The maximum number of variables to try one by one.
 _FEW = 40
-"""The maximum number of variables to try one by one."""
+# The maximum number of clauses to try one by one.
 _FEW_CLAUSES = 20
-"""The maximum number of clauses to try one by one."""
 _FIXED = ("init", "release", "option")
 
 
-class Compact:
+@pass_("compact variables")
+def compact(view: TraceView) -> Substitutions | None:
     """Renumbers variables from 1, without gaps.
 
     It keeps their order, which changes the solver's decisions least, or else orders by first use.
     """
-
-    name = "compact variables"
-
-    def problem(self, view: TraceView) -> Substitutions | None:
-        """Return the two ways as one place."""
-        ways = []
-        for names in _numberings(view):
-            way = renamed(view, lambda value, names=names: _renamed(value, names))  # type: ignore[misc]
-            if way and way not in ways:
-                ways.append(way)
-        return substitutions(view, [ways], self.name)
+    ways = []
+    for names in _numberings(view):
+        way = renamed(view, names)
+        if way and way not in ways:
+            ways.append(way)
+    return substitutions(view, [ways], "compact variables")
 
 
-class Merge:
+@pass_("merge variables")
+def merge(view: TraceView) -> Substitutions | None:
     """Replaces a variable by one that occurs before it."""
-
-    name = "merge variables"
-
-    def problem(self, view: TraceView) -> Substitutions | None:
-        """Return the variables with those to put in their place."""
-        used = list(dict.fromkeys(variable for _, variable in mentions(view)))
-        if len(used) > _FEW:
-            return None
-        places = []
-        for at, variable in enumerate(used):
-            others = [used[0], used[at - 1]] if at > 1 else used[:at]
-            places.append(
-                [
-                    renamed(view, lambda value, v=variable, w=new: _renamed(value, {v: w}))  # type: ignore[misc]
-                    for new in dict.fromkeys(others)
-                ]
-            )
-        return substitutions(view, places, self.name)
+    used = _by_first_use(view)
+    if len(used) > _FEW:
+        return None
+    places = []
+    for at, variable in enumerate(used):
+        others = [used[0], used[at - 1]] if at > 1 else used[:at]
+        places.append([renamed(view, {variable: new}) for new in dict.fromkeys(others)])
+    return substitutions(view, places, "merge variables")
 
 
 class Fold:
@@ -83,163 +73,150 @@ class Fold:
         names = dict(zip(used[(len(used) + 1) // 2 :], used, strict=False))
         units: dict[int, dict[int, tuple[Call, ...]]] = {}
         for index, call in enumerate(view.bare):
+            # A clause in one call would need all its literals in one unit.
             places = literal_places(view, call)
             if len(places) != 1:
                 continue
             value = call.arguments[places[0]]
             if isinstance(value, int) and abs(value) in names:
-                new = _with_argument(call, places[0], _renamed(value, names))
+                name = names[abs(value)]
+                new = with_argument(call, places[0], name if value > 0 else -name)
                 units.setdefault(abs(value), {})[index] = (new,)
         return items(view, units.values(), self.name)
 
 
-class Signs:
+@pass_("signs")
+def signs(view: TraceView) -> Substitutions | None:
     """Makes literals positive: first negates all literals of a variable, then single ones."""
-
-    name = "signs"
-
-    def problem(self, view: TraceView) -> Substitutions | None:
-        """Return variables and literals as places."""
-        negative: dict[int, list[int]] = {}
-        for index, call in enumerate(view.bare):
-            for place in literal_places(view, call):
-                value = call.arguments[place]
-                if isinstance(value, int) and value < 0:
-                    negative.setdefault(-value, []).append(index)
-        if len(negative) > _FEW:
-            return None
-        places: list[list[Alteration]] = []
-        for variable, indices in negative.items():
-            places.extend([{index: (_positive(view, view.bare[index]),)}] for index in indices)
-            flip = renamed(view, lambda value, v=variable: -value if abs(value) == v else value)  # type: ignore[misc]
-            if sum(map(len, map(view.text_of, flip.values()))) < sum(
-                len(view.calls[index].raw) for index in flip
-            ):
-                places.append([flip])
-        return substitutions(view, [*places, *together(view, places)], self.name)
+    negative: dict[int, list[int]] = {}
+    for index, call in enumerate(view.bare):
+        for _, value in literals(view, call):
+            if value < 0:
+                negative.setdefault(-value, []).append(index)
+    if len(negative) > _FEW:
+        return None
+    places: list[list[Alteration]] = []
+    for variable, indices in negative.items():
+        for index in indices:
+            call = view.bare[index]
+            for place, value in literals(view, call):
+                call = with_argument(call, place, abs(value))
+            places.append([{index: (call,)}])
+        # Negating all literals of a variable changes no answer; it is tried if it saves a sign.
+        flip = renamed(view, {variable: -variable})
+        before = sum(len(view.calls[index].raw) for index in flip)
+        if sum(map(len, map(view.text_of, flip.values()))) < before:
+            places.append([flip])
+    return substitutions(view, [*places, *together(view, places)], "signs")
 
 
-class Numbers:
+@pass_("numbers")
+def numbers(view: TraceView) -> Substitutions | None:
     """Decreases numbers that are not literals, such as limits."""
-
-    name = "numbers"
-
-    def problem(self, view: TraceView) -> Substitutions | None:
-        """Return the calls with smaller numbers to try."""
-        models = view.model.calls
-        options = set(view.options)
-        places: list[list[Alteration]] = []
-        for index, call in enumerate(view.bare):
-            model = models.get(call.name)
-            if model is None or index in options:
+    models = view.model.calls
+    options = set(view.options)
+    places: list[list[Alteration]] = []
+    for index, call in enumerate(view.bare):
+        model = models.get(call.name)
+        if model is None or index in options:
+            continue
+        for place, argument in enumerate(model.arguments[: len(call.arguments)]):
+            value = call.arguments[place]
+            if argument.type.kind != "int" or not isinstance(value, int):
                 continue
-            for place, argument in enumerate(model.arguments[: len(call.arguments)]):
-                value = call.arguments[place]
-                if argument.type.kind != "int" or not isinstance(value, int):
-                    continue
-                low = argument.type.low
-                tries = [each for each in (0, 1, 10) if low is None or each >= low]
-                places.append(
-                    [
-                        {index: (_with_argument(call, place, each),)}
-                        for each in tries
-                        if abs(each) < abs(value)
-                    ]
-                )
-        return substitutions(view, places, self.name)
+            low = argument.type.low
+            tries = [each for each in (0, 1, 10) if low is None or each >= low]
+            tries = [each for each in tries if each < abs(value)]
+            places.append([{index: (with_argument(call, place, each),)} for each in tries])
+    return substitutions(view, places, "numbers")
 
 
-class Shorten:
+@pass_("clauses to calls")
+def shorten(view: TraceView) -> Substitutions | None:
     """Replaces a clause by a single call on a literal."""
-
-    name = "clauses to calls"
-
-    def problem(self, view: TraceView) -> Substitutions | None:
-        """Return the clauses with the calls to try."""
-        if len(view.groups) > _FEW_CLAUSES:
-            return None
-        places = []
-        for group in view.groups:
-            literals = _literals(view, group)
-            if literals and len(group) > 1:
-                places.append([*_calls_for(view, group, literals[0])])
-        return substitutions(view, [*places, *together(view, places)], self.name)
+    if len(view.groups) > _FEW_CLAUSES:
+        return None
+    places = []
+    for group in view.groups:
+        inside = _inside(view, group)
+        if inside and len(group) > 1:
+            places.append([*_calls_for(view, group, inside[0])])
+    return substitutions(view, [*places, *together(view, places)], "clauses to calls")
 
 
-def renamed(view: TraceView, name: Callable[[int], int]) -> dict[int, tuple[Call, ...]]:
-    """Return the alteration that replaces each literal by `name(literal)`."""
+def renamed(
+    view: TraceView, names: Mapping[int, int], *, positive: bool = False
+) -> dict[int, tuple[Call, ...]]:
+    """Return the alteration that gives variables other names; a negative name negates one.
+
+    With `positive`, all literals get the sign of the name.
+    """
     found: dict[int, tuple[Call, ...]] = {}
     for index, call in enumerate(view.bare):
-        arguments: list[Value] = list(call.arguments)
-        for place in literal_places(view, call):
-            value = arguments[place]
-            if isinstance(value, int) and value:
-                arguments[place] = name(value)
-        if tuple(arguments) != call.arguments:
-            found[index] = (altered(call, arguments=arguments),)
+        new = call
+        for place, value in literals(view, call):
+            name = names.get(abs(value), abs(value))
+            literal = name if positive or value > 0 else -name
+            if literal != value:
+                new = with_argument(new, place, literal)
+        if new is not call:
+            found[index] = (new,)
     return found
+
+
+def _by_first_use(view: TraceView) -> list[int]:
+    """Return the variables in the order in which they are used first."""
+    return list(dict.fromkeys(variable for _, variable in mentions(view)))
 
 
 def _numberings(view: TraceView) -> list[dict[int, int]]:
     """Return two ways to number the variables without gaps: in their order, and by first use."""
-    used = list(dict.fromkeys(variable for _, variable in mentions(view)))
+    used = _by_first_use(view)
     return [{old: new for new, old in enumerate(order, 1)} for order in (sorted(used), used)]
 
 
 def tidied(view: TraceView) -> Iterator[Alteration]:
     """Yield alterations that renumber the variables and make all literals positive, at once."""
     for names in _numberings(view):
-        yield renamed(view, lambda value, names=names: names[abs(value)])  # type: ignore[misc]
+        yield renamed(view, names, positive=True)
 
 
 def without_gaps(view: TraceView) -> Sequence[Call]:
     """Return the calls with their variables numbered from 1 on, in their order."""
-    names = _numberings(view)[0]
-    return view.after(renamed(view, lambda value: _renamed(value, names)))
+    return view.after(renamed(view, _numberings(view)[0]))
 
 
 def merged(view: TraceView) -> Iterator[Alteration]:
     """Yield alterations that replace a variable by another one or its negation."""
-    used = list(dict.fromkeys(variable for _, variable in mentions(view)))
-    for old, new in permutations(used, 2):
+    for old, new in permutations(_by_first_use(view), 2):
         for sign in (1, -1):
-            names = {old: sign * new}
-            yield renamed(view, lambda value, names=names: _renamed(value, names))  # type: ignore[misc]
+            yield renamed(view, {old: sign * new})
 
 
 def flipped(view: TraceView) -> Iterator[Alteration]:
     """Yield alterations that negate a single literal."""
     for index, call in enumerate(view.bare):
-        model = view.model.calls.get(call.name)
-        for place in literal_places(view, call):
-            value = call.arguments[place]
-            kind = None if model is None else model.arguments[0].type.kind
-            if isinstance(value, int) and value and kind == "literal":
-                yield {index: (_with_argument(call, place, -value),)}
+        for place, value in literals(view, call):
+            if view.model.calls[call.name].arguments[0].type.kind == "literal":
+                yield {index: (with_argument(call, place, -value),)}
 
 
 def swapped(view: TraceView) -> Iterator[Alteration]:
     """Yield alterations that swap two variables."""
-    used = list(dict.fromkeys(variable for _, variable in mentions(view)))
-    for first, second in combinations(used, 2):
-        names = {first: second, second: first}
-        yield renamed(view, lambda value, names=names: _renamed(value, names))  # type: ignore[misc]
+    for first, second in combinations(_by_first_use(view), 2):
+        yield renamed(view, {first: second, second: first})
 
 
 def replaced(view: TraceView) -> Iterator[Alteration]:
     """Yield alterations that replace a literal by any other, including one of a new variable."""
     used = sorted({variable for _, variable in mentions(view)})
     for index, call in enumerate(view.bare):
-        model = view.model.calls.get(call.name)
-        for place in literal_places(view, call):
-            value = call.arguments[place]
-            if model is None or not isinstance(value, int) or not value:
-                continue
-            signs = (1, -1) if model.arguments[0].type.kind == "literal" else (1,)
+        for place, value in literals(view, call):
+            kind = view.model.calls[call.name].arguments[0].type.kind
             for new in (*used, max(used) + 1):
-                for sign in signs:
+                for sign in (1, -1) if kind == "literal" else (1,):
                     if sign * new not in (value, -value):
-                        yield {index: (_with_argument(call, place, sign * new),)}
+                        yield {index: (with_argument(call, place, sign * new),)}
 
 
 def exchanged(view: TraceView) -> Iterator[Alteration]:
@@ -282,11 +259,12 @@ def as_call(view: TraceView) -> Iterator[Alteration]:
     """Yield alterations that replace a clause by a single call on one of its literals."""
     for group in view.groups:
         if len(group) > 1:
-            for literal in _literals(view, group):
+            for literal in _inside(view, group):
                 yield from _calls_for(view, group, literal)
 
 
-def _literals(view: TraceView, group: Sequence[int]) -> Sequence[int]:
+def _inside(view: TraceView, group: Sequence[int]) -> Sequence[int]:
+    """Return the literals of a clause."""
     arguments = (value for index in group for value in view.calls[index].arguments)
     return [value for value in arguments if isinstance(value, int) and value]
 
@@ -299,25 +277,3 @@ def _calls_for(view: TraceView, group: Sequence[int], literal: int) -> Iterator[
             continue
         if [argument.type.kind for argument in model.arguments] == ["literal"]:
             yield {**rest, group[0]: (Call(name, (literal,)),)}
-
-
-def _renamed(value: int, names: dict[int, int]) -> int:
-    new = names.get(abs(value), abs(value))
-    return new if value > 0 else -new
-
-
-def _positive(view: TraceView, call: Call) -> Call:
-    places: Sequence[int] = literal_places(view, call)
-    return altered(
-        call,
-        arguments=[
-            abs(value) if place in places and isinstance(value, int) else value
-            for place, value in enumerate(call.arguments)
-        ],
-    )
-
-
-def _with_argument(call: Call, place: int, value: int) -> Call:
-    arguments: list[Value] = list(call.arguments)
-    arguments[place] = value
-    return altered(call, arguments=arguments)

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from reducekit.frontends.trace.language.calls import Call
-from reducekit.frontends.trace.language.view import Alteration, TraceView
-from reducekit.frontends.trace.passes.substitutions import Substitutions, substitutions
+from reducekit.frontends.trace.passes.alterations import Alteration
+from reducekit.frontends.trace.passes.items import Substitutions, substitutions
+from reducekit.frontends.trace.passes.view import TraceView
 
+# The maximum number of calls in a batch, which is one replay.
 _BATCH = 20_000
-"""The maximum number of calls in a batch, which is one replay."""
 
+# Above this number of calls a trace is long: each search of its neighbours takes several replays.
 _LONG = 25
-"""Above this number of calls a trace is long: each search of its neighbours takes several
-replays."""
 
 Key = tuple[int, int, int, bytes]
 """Orders traces: calls, options, bytes, text."""
@@ -33,6 +33,7 @@ def smaller(view: TraceView, traces: Iterable[Sequence[Call]], work: int) -> Seq
     assert view.first_failing is not None
     for batch in _batches(view, traces, work):
         batch.sort(key=lambda each: each[0])
+        # One replay plays a batch in order of size, so the first that fails is the smallest in it.
         number = view.first_failing([calls for _, calls in batch])
         if number is not None:
             return batch[number][1]
@@ -67,6 +68,7 @@ def _batches(
         size = len(calls) - given, given, len(text), text
         if size[:what_counts] >= now[:what_counts] or not view.keeps(calls):
             continue
+        # Traces in one replay share a process, each with a solver of its own.
         cost = len(calls) + 1  # the solver is released after it
         if cost > room:
             yield batch

@@ -6,8 +6,10 @@ from binascii import crc32
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from reducekit.frontends.trace.language.calls import Call, differing, plain, raws, with_result
-from reducekit.frontends.trace.language.view import TraceView
-from reducekit.frontends.trace.passes.items import CallItems, dropped, items
+from reducekit.frontends.trace.passes.alterations import dropped
+from reducekit.frontends.trace.passes.items import CallItems, items
+from reducekit.frontends.trace.passes.view import TraceView
+from reducekit.passes import pass_
 from reducekit.search.problem import FixedSearch
 from reducekit.search.selecting import Selecting
 from reducekit.strategies.sampling import Sampling
@@ -30,7 +32,9 @@ class Begin:
         if self._cut and view.last is not None:
             end = view.last + 1
         unit: dict[int, tuple[Call, ...]] = {}
-        usual: dict[int, tuple[tuple[Call], bytes]] = {}  # few calls of a long trace differ
+        # A long trace has few calls that differ, so each is spelled once; its result is kept where
+        # it is a handle, or what the failure is about.
+        usual: dict[int, tuple[tuple[Call], bytes]] = {}
         for index, (call, raw) in enumerate(zip(plain(view.calls), raws(view.calls), strict=True)):
             wanted = (view.keeps_result and index == end - 1) or view.makes_handle(call)
             if index >= end or (call.name == "return" and not wanted):
@@ -46,16 +50,12 @@ class Begin:
         return items(view, [unit], "what was never called")
 
 
-class Truncate:
+@pass_("truncate")
+def truncate(view: TraceView) -> CallItems | None:
     """Removes the calls after the one in which the replay ended."""
-
-    name = "truncate"
-
-    def problem(self, view: TraceView) -> CallItems | None:
-        """Return the one item."""
-        if view.last is None:
-            return None
-        return items(view, [dropped(range(view.last + 1, len(view.calls)))], "truncate")
+    if view.last is None:
+        return None
+    return items(view, [dropped(range(view.last + 1, len(view.calls)))], "truncate")
 
 
 class Units:
@@ -73,25 +73,22 @@ class Units:
         return items(view, [dropped(each) for each in self._units(view)], self._what)
 
 
-class RandomDrops:
+@pass_("random drops")
+def random_drops(view: TraceView) -> FixedSearch | None:
     """Removes many random clauses and other calls at a time.
 
     crash-00454 of the tuning third (`python -m benchmarks.faults reduce`) is reduced to 19 calls
     in 399 replays; without this pass, to 40 calls in 578. Most faults do not need it.
     """
-
-    name = "random drops"
-
-    def problem(self, view: TraceView) -> FixedSearch | None:
-        """Return the search; None if each trace takes its own run."""
-        if view.first_failing is None:
-            return None
-        kept = {*view.roles("init"), *view.options, len(view.bare) - 1}
-        units = [unit for unit in (*view.groups, *singles(view)) if kept.isdisjoint(unit)]
-        found = items(view, [dropped(unit) for unit in units], self.name)
-        if found is None:
-            return None
-        return FixedSearch(Selecting(found, Sampling(len(units), crc32(view.document.text))))
+    if view.first_failing is None:
+        return None
+    # The last call is the one that fails.
+    kept = {*view.roles("init"), *view.options, len(view.bare) - 1}
+    units = [unit for unit in (*view.groups, *singles(view)) if kept.isdisjoint(unit)]
+    found = items(view, [dropped(unit) for unit in units], "random drops")
+    if found is None:
+        return None
+    return FixedSearch(Selecting(found, Sampling(len(units), crc32(view.document.text))))
 
 
 def kinds(view: TraceView) -> Sequence[Sequence[int]]:
@@ -180,21 +177,22 @@ def harmless(view: TraceView) -> Sequence[Sequence[int]]:
 def used_variables(view: TraceView) -> set[int]:
     """Return the variables that calls mention."""
     calls = differing(view.calls)
-    return {variable for call in calls for variable in _mentioned(view, call)}
+    return {abs(literal) for call in calls for _, literal in literals(view, call)}
 
 
 def mentions(view: TraceView) -> Iterable[tuple[int, int]]:
     """Yield each call with each variable that it mentions."""
     for index, call in enumerate(plain(view.calls)):
-        for variable in _mentioned(view, call):
-            yield index, variable
+        for _, literal in literals(view, call):
+            yield index, abs(literal)
 
 
-def _mentioned(view: TraceView, call: Call) -> Iterator[int]:
+def literals(view: TraceView, call: Call) -> Iterator[tuple[int, int]]:
+    """Yield the literals and variables in a call, after which argument each is."""
     for place in literal_places(view, call):
         value = call.arguments[place]
         if isinstance(value, int) and value:
-            yield abs(value)
+            yield place, value
 
 
 def literal_places(view: TraceView, call: Call) -> Sequence[int]:

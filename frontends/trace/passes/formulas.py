@@ -13,25 +13,25 @@ from collections.abc import Iterator, Sequence
 from random import Random
 
 from reducekit.frontends.trace.language.calls import Call
-from reducekit.frontends.trace.language.view import TraceView
 from reducekit.frontends.trace.model.check import first_violation
 from reducekit.frontends.trace.model.definition import CallModel
 from reducekit.frontends.trace.passes.batches import smaller, step_to
+from reducekit.frontends.trace.passes.items import Substitutions
 from reducekit.frontends.trace.passes.options import OptionMode
-from reducekit.frontends.trace.passes.substitutions import Substitutions
+from reducekit.frontends.trace.passes.view import TraceView
 
+# The number of calls played without options, and again with those of the trace: a replay each.
 _WORK = 20_000
-"""The number of calls played without options, and again with those of the trace: a replay each."""
+# The number of calls generated for that: some break the contract, or are duplicates.
 _MADE = 2 * _WORK
-"""The number of calls generated for that: some break the contract, or are duplicates."""
+# Numbers of calls in a formula. Each size gets the same total number of calls.
 _SIZES = (8, 16, 32, 64, 128, 256)
-"""Numbers of calls in a formula. Each size gets the same total number of calls."""
+# Lengths of a formula's clauses; a repeated one is more likely. Or those of the trace.
 _LENGTHS = ((3,), (2, 3), (2, 2, 3, 3, 4))
-"""Lengths of a formula's clauses; a repeated one is more likely. Or those of the trace."""
+# The maximum number of clauses per variable; the minimum is one.
 _RATIO = 8.0
-"""The maximum number of clauses per variable; the minimum is one."""
+# Half of the formulas are followed by up to this number of other calls, such as assumptions.
 _OTHERS = 3
-"""Half of the formulas are followed by up to this number of other calls, such as assumptions."""
 
 
 class RandomFormulas:
@@ -76,11 +76,13 @@ def _traces(
     bare = view.bare
     init, end = [bare[index] for index in view.roles("init")], bare[-1:]
     solves = [bare[index] for index in view.roles("solve") if index < len(bare) - 1]
+    # The failure may be in the call after a solve, so that solve is there in half of the traces.
     ends = [end, [*solves[-1:], *end]]
     own = [len(group) - 1 for group in view.groups]
     others = _others(view)
     made = 0
     while made < _MADE:
+        # As many calls of each size, so that small formulas are drawn more often.
         for size in _SIZES:
             for _ in range(_SIZES[-1] // size):
                 formula = _formula(chance, size, chance.choice((*_LENGTHS, own)))

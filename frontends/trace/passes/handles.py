@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 
 from reducekit.change import Change
 from reducekit.frontends.trace.language.calls import Call, Value, altered
-from reducekit.frontends.trace.language.view import Alteration, TraceView
 from reducekit.frontends.trace.model.definition import CallModel
 from reducekit.frontends.trace.model.machine import Machine
+from reducekit.frontends.trace.passes.alterations import Alteration
+from reducekit.frontends.trace.passes.view import TraceView
 from reducekit.search.problem import NOTHING, Closure, Items, Selection
 
 
@@ -30,7 +31,7 @@ class Handles:
         self._rank = rank
 
     def problem(self, view: TraceView) -> HandleItems | None:
-        """Return the handles as items; None where there are none with others of their sort."""
+        """Return the handles as items; None if no two have one sort."""
         if not any(each.produces for each in view.model.calls.values()):
             return None
         units = _units(view, _handles(view), self._rank)
@@ -68,6 +69,7 @@ class HandleItems(Items):
             for index, call in enumerate(view.bare)
             if call.name in models
         }
+        # Who gives a handle back, to drop what would release one that is needed longer now.
         self._releases: dict[str, list[int]] = {}
         for index, places in self._places.items():
             call = view.bare[index]
@@ -97,9 +99,11 @@ class HandleItems(Items):
         units = [self.units[item] for item in selected if item < count]
         names: dict[Value, str] = {unit.name: unit.other for unit in units}
         for name in names:
+            # One may be replaced by another that is replaced itself.
             # A replacement was made before its handle, so this terminates.
             while names[name] in names:
                 names[name] = names[names[name]]
+        # The last use of each replacement: it must not be released before.
         last: dict[str, int] = {}
         found: dict[int, tuple[Call, ...]] = {}
         for unit in units:
@@ -152,6 +156,7 @@ def _handles(view: TraceView) -> list[_Handle]:
         if model is None or machine.allowed(call) is not None:
             continue
         machine.after(call)
+        # A call that the model does not allow says nothing of the handles that it takes.
         given = [call.arguments[place] for place in _places(call, model)]
         for name in dict.fromkeys(given):
             if name in found:
@@ -167,6 +172,7 @@ def _handles(view: TraceView) -> list[_Handle]:
             sort = (names.get(name, name),)
         known = found.setdefault(name, _Handle(name, sort, given))
         known.made.append(index)
+        # One name for terms of two sorts: no other term could stand for both.
         if known.sort != sort:
             other.add(name)
     return [each for name, each in found.items() if name not in other]
@@ -194,6 +200,8 @@ def _units(view: TraceView, handles: Sequence[_Handle], rank: int) -> list[Unit]
     older: dict[tuple[object, ...], list[str]] = {}
     found = []
     for each in handles:
+        # The arguments of the call that made it come first: `x + y` by `x` keeps most of what the
+        # term is about, and the call itself goes.
         alike = older.setdefault(each.sort, [])
         given = [name for name in dict.fromkeys(map(str, each.given)) if name in alike]
         others = [*given, *(name for name in alike[: rank + 1 + len(given)] if name not in given)]

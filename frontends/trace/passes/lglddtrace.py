@@ -11,15 +11,15 @@ from collections.abc import Iterable, Sequence
 
 from reducekit.change import Change
 from reducekit.frontend import Pass, Schedule
-from reducekit.frontends.trace.language.view import TraceView
 from reducekit.frontends.trace.passes import drop
-from reducekit.frontends.trace.passes.arguments import Compact
-from reducekit.frontends.trace.passes.items import dropped
-from reducekit.frontends.trace.passes.options import Import, Setting, settings, with_value
+from reducekit.frontends.trace.passes.alterations import dropped
+from reducekit.frontends.trace.passes.arguments import compact
+from reducekit.frontends.trace.passes.options import Setting, import_options, settings
+from reducekit.frontends.trace.passes.view import TraceView
 from reducekit.search.problem import IndependentItems, LeafTree, Move, Selection
 
+# Options with fewer values are lowered step by step.
 _SMALL = 10
-"""Options with fewer values are lowered step by step."""
 _APART = ("init", "solve", "release")
 
 
@@ -97,7 +97,7 @@ class Descent(LeafTree):
         value = self._next(node)
         if value is None:
             return ()
-        call = with_value(given.call, given.places, value)
+        call = given.to(value)
         change = Change(self.view.edits({given.at: (call,)}), "option values")
         return [Move(change, self._rest(number, low, value))]
 
@@ -108,6 +108,7 @@ class Descent(LeafTree):
         if value is None:
             return ()
         option = self.options[number].option
+        # An option with few values goes down by ones, and stops at the first that fails.
         if option.high - option.low < _SMALL and low >= option.low:
             return ()  # a step down failed
         return self._rest(number, value, high)
@@ -148,10 +149,10 @@ def paper_schedule(options: str) -> Schedule:
 
     Where they are not, calls that set an option are calls like any other.
     """
-    calls: Iterable[Pass] = (Compact(), Granularity(2), Granularity(1), Granularity(0))
+    calls: Iterable[Pass] = (compact, Granularity(2), Granularity(1), Granularity(0))
     if options != "all":
         return Schedule(prepare=(drop.Begin(cut=False),), rounds=(*calls,))
     lower = LowerEach()
     return Schedule(
-        prepare=(drop.Begin(cut=False), *calls, Import(), lower), rounds=(*calls, lower)
+        prepare=(drop.Begin(cut=False), *calls, import_options, lower), rounds=(*calls, lower)
     )

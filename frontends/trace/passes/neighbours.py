@@ -12,49 +12,49 @@ from itertools import chain, combinations
 from random import Random
 
 from reducekit.frontends.trace.language.calls import Call
-from reducekit.frontends.trace.language.view import Alteration, TraceView
 from reducekit.frontends.trace.passes import drop
+from reducekit.frontends.trace.passes.alterations import Alteration
 from reducekit.frontends.trace.passes.arguments import (
-    Compact,
-    Numbers,
-    Signs,
     as_call,
+    compact,
     exchanged,
     flipped,
     merged,
     moved,
+    numbers,
     replaced,
+    signs,
     swapped,
     tidied,
     without_gaps,
 )
 from reducekit.frontends.trace.passes.batches import smaller, step_to
-from reducekit.frontends.trace.passes.options import OptionMode, Values, lowered
-from reducekit.frontends.trace.passes.predicted import doubted, may_be_allowed
-from reducekit.frontends.trace.passes.substitutions import Substitutions
+from reducekit.frontends.trace.passes.items import Substitutions
+from reducekit.frontends.trace.passes.options import OptionMode, lowered, values
+from reducekit.frontends.trace.passes.view import TraceView
 from reducekit.frontends.trace.passes.walks import surely_lawful, walks
 
+# Neighbours are tried up to this number of calls: for 100, dropping each call alone already takes
+# some 15,000 calls.
 _NEAR = 100
-"""Neighbours are tried up to this number of calls: for 100, dropping each call alone already takes
-some 15,000 calls."""
+# The number of calls played in one such pass: four replays. Of 20 steps on the tuning third, 17 are
+# found in the first replay, and one each in the second, the third and the fifth.
 _WORK = 80_000
-"""The number of calls played in one such pass: four replays. Of 20 steps on the tuning third, 17
-are found in the first replay, and one each in the second, the third and the fifth."""
+# The number of random drops of several units at a time.
 _SAMPLES = 200
-"""The number of random drops of several units at a time."""
+# The average number of units beyond two in such a drop.
 _AT_ONCE = 3
-"""The average number of units beyond two in such a drop."""
+# Calls of a trace that is as good as searched by its neighbours.
 _FEW = 5
-"""Calls of a trace that is as good as searched by its neighbours."""
+# Calls of a trace from which no random walks are made: any option in a call's place is tried.
 _SHORT = 8
-"""Calls of a trace from which no random walks are made: any option in a call's place is tried."""
+# Of a trace with more calls, few changes leave one that fails. Each look around costs 50 to 80
+# replays.
 _MANY = 30
-"""Of a trace with more calls, few changes leave one that fails. Each look around costs 50 to 80
-replays."""
+# The number of traces of the same length whose neighbours are searched.
 _SIDES = 3
-"""The number of traces of the same length whose neighbours are searched."""
+# Calls that are played of what is near each of these, and of the walks from it.
 _SIDE_WORK = 40_000
-"""Calls that are played of what is near each of these, and of the walks from it."""
 
 
 class Neighbours:
@@ -74,10 +74,11 @@ class Neighbours:
         """Return the one step, None if there is none."""
         if view.first_failing is None or len(view.calls) - len(view.options) > _NEAR:
             return None
+        # Renumbering the variables makes no new neighbours, so it is no reason to search again.
         key = view.text_of(without_gaps(view))
         if key in self._searched:
             return None
-        found = smaller(view, mended(view, _neighbours(view, self._options)), _WORK)
+        found = smaller(view, repaired(view, _neighbours(view, self._options)), _WORK)
         if found is None:
             self._searched.add(key)
         return step_to(view, found, self.name)
@@ -89,7 +90,8 @@ class Sideways:
     Such a trace differs in a literal, in one call, or in the position of a call. Its neighbours,
     or the end of a random walk from it, may be smaller even if the trace itself cannot be
     reduced in a few steps. On 98 traces of the tuning third (`python -m benchmarks.faults
-    reduce`) this takes 386 replays and reduces none of them, so it is for thorough effort only.
+    reduce`) this takes 362 replays, a sixth of all, and leaves 7 calls less of three of them, so
+    it is for thorough effort only.
     """
 
     name = "sideways"
@@ -102,7 +104,8 @@ class Sideways:
         first_failing, count = view.first_failing, len(view.calls) - len(view.options)
         if first_failing is None or not _FEW < count <= _MANY:
             return None
-        like = [*mended(view, chain(replaced(view), flipped(view), exchanged(view), moved(view)))]
+        # Traces of the same length that fail as well: from one of them, a step down may exist.
+        like = [*repaired(view, chain(replaced(view), flipped(view), exchanged(view), moved(view)))]
         known = {*view.bare}
         like = [
             calls
@@ -119,7 +122,7 @@ class Sideways:
             if count > _SHORT:
                 found = smaller(side, walks(side, self._options), _SIDE_WORK)
             if found is None:
-                near = mended(side, _close(side, self._options))
+                near = repaired(side, _close(side, self._options))
                 found = smaller(side, near, _SIDE_WORK)
             if found is not None:
                 return step_to(view, found, self.name)
@@ -127,26 +130,26 @@ class Sideways:
         return None
 
 
-def mended(view: TraceView, neighbours: Iterable[Alteration]) -> Iterator[Sequence[Call]]:
-    """Yield what becomes of the trace, without what the contract does not allow any more."""
-    doubtful = doubted(view.model, view.bare)
+def repaired(view: TraceView, neighbours: Iterable[Alteration]) -> Iterator[Sequence[Call]]:
+    """Yield the altered traces, without the calls that the contract no longer allows."""
     for each in neighbours:
-        whole = view.mended(each)
+        whole = view.repaired(each)
         if whole is not None:
-            calls = view.after(whole)
-            if may_be_allowed(view.model, calls, doubtful):
-                yield calls
+            yield view.after(whole)
 
 
 def _neighbours(view: TraceView, options: OptionMode) -> Iterator[Alteration]:
     """Yield what to alter: the simplest and most likely first."""
+    # All share a budget of calls, and the first replay finds nearly all that is found. So what
+    # drops one thing comes first, then what makes a call simpler, then pairs. What costs no call by
+    # itself (another literal, another order) is worth it only together with a drop.
     drops, given = [*_drops(view)], _given(view, options)
     yield from drops
     yield from given
     yield from _runs(given)
     yield from _samples(view, [*drops, *given])
     yield from tidied(view)
-    for each in (Compact(), Signs(), Numbers(), *((Values(),) if given else ())):
+    for each in (compact, signs, numbers, *((values,) if given else ())):
         tree = each.problem(view)
         if tree is not None:
             for place in tree.places:
@@ -192,7 +195,7 @@ def _both(some: Sequence[Alteration]) -> Iterator[Alteration]:
 def _samples(view: TraceView, some: Sequence[Alteration]) -> Iterator[Alteration]:
     """Yield some at a time, at random, always the same for the same trace: many and few.
 
-    The smallest that fails is taken: so a trace of which much can go takes fewer steps.
+    The smallest that fails is taken, so a trace that can lose much takes fewer steps.
     """
     chance = Random(view.document.text)
     for _ in range(_SAMPLES if len(some) > _FEW else 0):

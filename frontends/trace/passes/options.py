@@ -12,11 +12,18 @@ from collections.abc import Iterator, Sequence
 from math import isqrt
 from typing import Literal, NamedTuple
 
-from reducekit.frontends.trace.language.calls import Call, Value, altered
-from reducekit.frontends.trace.language.view import Alteration, TraceView
+from reducekit.frontends.trace.language.calls import Call, Value, with_argument
 from reducekit.frontends.trace.model.definition import Option
-from reducekit.frontends.trace.passes.items import CallItems, items, parts_of
-from reducekit.frontends.trace.passes.substitutions import Substitutions, substitutions
+from reducekit.frontends.trace.passes.alterations import Alteration
+from reducekit.frontends.trace.passes.items import (
+    CallItems,
+    Substitutions,
+    items,
+    parts_of,
+    substitutions,
+)
+from reducekit.frontends.trace.passes.view import TraceView
+from reducekit.passes import pass_
 
 OptionMode = Literal["none", "explicit", "all"]
 """Which options are reduced: none, those that the trace sets, all that the model knows."""
@@ -38,30 +45,30 @@ class Setting(NamedTuple):
     option: Option
     value: int
 
+    def to(self, value: int) -> Call:
+        """Return the call that sets the option to another value."""
+        return with_argument(self.call, self.places.value, value)
 
-class Import:
+
+@pass_("import options")
+def import_options(view: TraceView) -> Substitutions | None:
     """Adds a call for every option of the model, setting it to its default.
 
     Options that set others, and those that only print or wait, are left out. With corrupted
     memory, that many extra calls may hide the failure: then half of them are added, or a quarter,
     or an eighth, if all of these share a replay.
     """
-
-    name = "import options"
-
-    def problem(self, view: TraceView) -> Substitutions | None:
-        """Return the one step: options after the call that begins, as many as can be."""
-        places, begins = _places(view), view.roles("init")
-        if places is None or not begins:
-            return None
-        begin = begins[0]
-        more = [_setting(view, places, option) for option in _missing(view, places)]
-        if not more:
-            return None
-        counts = (1, 2, 4, 8) if view.first_failing else (1,)
-        parts = [part for count in counts for part in parts_of(more, count) if part]
-        steps = [view.mended({begin: (view.bare[begin], *part)}) for part in parts]
-        return substitutions(view, [[each for each in steps if each]], self.name)
+    places, begins = _places(view), view.roles("init")
+    if places is None or not begins:
+        return None
+    begin = begins[0]
+    more = [_setting(view, places, option, option.default) for option in _missing(view, places)]
+    if not more:
+        return None
+    counts = (1, 2, 4, 8) if view.first_failing else (1,)
+    parts = [part for count in counts for part in parts_of(more, count) if part]
+    steps = [view.repaired({begin: (view.bare[begin], *part)}) for part in parts]
+    return substitutions(view, [[each for each in steps if each]], "import options")
 
 
 class Lower:
@@ -80,10 +87,11 @@ class Lower:
     def problem(self, view: TraceView) -> CallItems | None:
         """Return the options that have another value, some at a time, as items."""
         wanted = {
-            each.at: (with_value(each.call, each.places, each.option.low),)
+            each.at: (each.to(each.option.low),)
             for each in settings(view)
             if each.value != each.option.low
         }
+        # In the order of the solver's table: neighbours there share a unit.
         order = {name: number for number, name in enumerate(view.model.options.table)}
         found = sorted(settings(view), key=lambda each: order[each.option.name])
         units: dict[int, dict[int, tuple[Call, ...]]] = {}
@@ -94,45 +102,27 @@ class Lower:
         return items(view, units.values(), self.name)
 
 
-class Unset:
+@pass_("unset options")
+def unset(view: TraceView) -> CallItems | None:
     """Removes all calls that set an option to its default, in one step."""
-
-    name = "unset options"
-
-    def problem(self, view: TraceView) -> CallItems | None:
-        """Return the one item."""
-        unit = {each.at: () for each in settings(view) if each.value == each.option.default}
-        return items(view, [unit], self.name)
+    unit = {each.at: () for each in settings(view) if each.value == each.option.default}
+    return items(view, [unit], "unset options")
 
 
-class Default:
+@pass_("options to default")
+def default(view: TraceView) -> CallItems | None:
     """Removes calls that set options, which resets these to their defaults."""
-
-    name = "options to default"
-
-    def problem(self, view: TraceView) -> CallItems | None:
-        """Return the calls that set options as items."""
-        return items(view, [{index: ()} for index in view.options], self.name)
+    return items(view, [{index: ()} for index in view.options], "options to default")
 
 
-class Values:
+@pass_("option values")
+def values(view: TraceView) -> Substitutions | None:
     """Simplifies the values of options: to 0, 1, a bound, or next to the default."""
-
-    name = "option values"
-
-    def problem(self, view: TraceView) -> Substitutions | None:
-        """Return the options with the values to try."""
-        return substitutions(
-            view,
-            [
-                [
-                    {each.at: (with_value(each.call, each.places, value),)}
-                    for value in _simpler(each)
-                ]
-                for each in settings(view)
-            ],
-            self.name,
-        )
+    return substitutions(
+        view,
+        [[{each.at: (each.to(value),)} for value in _simpler(each)] for each in settings(view)],
+        "option values",
+    )
 
 
 def lowered(view: TraceView, *, together: bool) -> Iterator[Alteration]:
@@ -149,7 +139,7 @@ def lowered(view: TraceView, *, together: bool) -> Iterator[Alteration]:
     sets = isqrt(len(missing)) if together else len(missing)
     for first in range(sets):
         some = missing[first::sets]
-        calls = (with_value(_setting(view, places, each), places, each.low) for each in some)
+        calls = (_setting(view, places, each, each.low) for each in some)
         yield {begin: (view.bare[begin], *calls)}
 
 
@@ -163,7 +153,13 @@ def free_settings(view: TraceView) -> Sequence[Setting]:
         return ()
     model = view.model.options
     return [
-        Setting(begins[0], _setting(view, places, option), places, option, option.default)
+        Setting(
+            begins[0],
+            _setting(view, places, option, option.default),
+            places,
+            option,
+            option.default,
+        )
         for name, option in model.table.items()
         if name not in model.exclude and name not in model.meta
     ]
@@ -230,15 +226,8 @@ def _missing(view: TraceView, places: _Places) -> Sequence[Option]:
     ]
 
 
-def with_value(call: Call, places: _Places, value: int) -> Call:
-    """Return the call that sets the same option to another value."""
-    arguments: list[Value] = list(call.arguments)
-    arguments[places.value] = value
-    return altered(call, arguments=arguments)
-
-
-def _setting(view: TraceView, places: _Places, option: Option) -> Call:
+def _setting(view: TraceView, places: _Places, option: Option, value: int) -> Call:
     arguments: list[Value] = [0] * len(view.model.calls[view.model.options.call].arguments)
     arguments[places.option] = option.name
-    arguments[places.value] = option.default
+    arguments[places.value] = value
     return Call(view.model.options.call, tuple(arguments))

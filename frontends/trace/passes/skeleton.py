@@ -11,24 +11,25 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from reducekit.frontends.trace.language.view import Alteration, Drops, TraceView
+from reducekit.frontends.trace.passes.alterations import Alteration, Drops
 from reducekit.frontends.trace.passes.batches import smaller, step_to
-from reducekit.frontends.trace.passes.items import parts_of
-from reducekit.frontends.trace.passes.neighbours import mended
+from reducekit.frontends.trace.passes.items import Substitutions, parts_of, substitutions
+from reducekit.frontends.trace.passes.neighbours import repaired
 from reducekit.frontends.trace.passes.options import OptionMode
-from reducekit.frontends.trace.passes.substitutions import Substitutions, substitutions
+from reducekit.frontends.trace.passes.view import TraceView
+from reducekit.passes import pass_
 
+# Calls that are played: two replays.
 _WORK = 40_000
-"""Calls that are played: two replays."""
+# If each part takes its own run, each part is larger than the one before it by this factor.
 _STEP = 8
-"""If each part takes its own run, each part is larger than the one before it by this factor."""
+# Parts that are tried there: what is worth more is found by the passes that follow.
 _MOST = 12
-"""Parts that are tried there: what is worth more is found by the passes that follow."""
+# Calls of a trace that is worth halving. A dozen shorter ones share a replay anyway; and what is
+# left of those that were halved further may be larger, while they take as many replays.
 _HALVED = 1000
-"""Calls of a trace that is worth halving. A dozen shorter ones share a replay anyway; and what is
-left of those that were halved further may be larger, while they take as many replays."""
+# Calls of a trace that is as good as a skeleton.
 _LEAST = 12
-"""Calls of a trace that is as good as a skeleton."""
 
 
 class Skeleton:
@@ -47,17 +48,18 @@ class Skeleton:
         factor = _STEP if alone else 2
         parts = _parts(view, factor, drops_options=self._options != "none")
         # Of a long trace, all parts at once would take gigabytes: each is made again in its turn.
+        # What drops most comes first: the smallest part that fails is the one that is wanted.
         order = sorted(parts, key=lambda make: len(make()), reverse=True)
         if alone:
             return self._one_by_one(view, (make() for make in order))
-        made = mended(view, (make() for make in order))
+        made = repaired(view, (make() for make in order))
         return step_to(view, smaller(view, made, _WORK), self.name)
 
     def _one_by_one(self, view: TraceView, parts: Iterable[Alteration]) -> Substitutions | None:
         """Return the parts as candidates, for interpreters that play one trace at a time."""
         found: list[Alteration] = []
         for each in parts:
-            whole = view.mended(each)
+            whole = view.repaired(each)
             if whole and whole not in found:
                 found.append(whole)
             if len(found) == _MOST:
@@ -65,21 +67,17 @@ class Skeleton:
         return substitutions(view, [found], self.name) if found else None
 
 
-class Halves:
+@pass_("halves")
+def halves(view: TraceView) -> Substitutions | None:
     """Removes half, a quarter or an eighth of a long trace, in one step.
 
     Some failures take many calls, but none in particular, and are rare once the options are at
     their least. And the shorter a trace is, the more of its parts share a replay from then on.
     """
-
-    name = "halves"
-
-    def problem(self, view: TraceView) -> Substitutions | None:
-        """Return the one step; None for a short trace."""
-        if len(view.calls) - len(view.options) < _HALVED:
-            return None
-        found = [whole for each in _chunks(view) if (whole := view.mended(each)) is not None]
-        return substitutions(view, [found], self.name)
+    if len(view.calls) - len(view.options) < _HALVED:
+        return None
+    found = [whole for each in _chunks(view) if (whole := view.repaired(each)) is not None]
+    return substitutions(view, [found], "halves")
 
 
 def _chunks(view: TraceView) -> Iterator[Alteration]:
@@ -115,6 +113,7 @@ def _parts(view: TraceView, factor: int, *, drops_options: bool) -> list[Callabl
     for index in (*view.roles("init"), count - 1):
         kinds[index] = _KEPT
     found: list[Callable[[], Drops]] = []
+    # Clauses with and without options, solves and other calls.
     options = [_OPTION] if _OPTION in kinds and drops_options else []
     for without in (options, []) if options else ([],):
         for left in ([_SOLVE, _OTHER], [_SOLVE], []):
@@ -147,6 +146,7 @@ def _ends(
 
     A unit has the calls from its first one up to the first one of the next.
     """
+    # The marks of a part are put together from two, as bytes: copying them costs next to nothing.
     yield lambda: Drops(most)
     size = 1
     while size < len(firsts):

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from random import Random
 
 from reducekit.frontends.trace.language.calls import Call
-from reducekit.frontends.trace.language.view import TraceView
 from reducekit.frontends.trace.model.definition import CallModel, Type
 from reducekit.frontends.trace.model.machine import Machine
 from reducekit.frontends.trace.passes import drop
@@ -20,19 +19,19 @@ from reducekit.frontends.trace.passes.options import (
     OptionMode,
     free_settings,
     settings,
-    with_value,
 )
+from reducekit.frontends.trace.passes.view import TraceView
 
+# The maximum number of walks; about one in three is useful.
 _WALKS = 40_000
-"""The maximum number of walks; about one in three is useful."""
+# Numbers of steps of a walk; a repeated number is more likely.
 _STEPS = (1, 2, 2, 3, 3, 4, 5, 6)
-"""Numbers of steps of a walk; a repeated number is more likely."""
+# The probability that a step drops something.
 _DROPS = 0.6
-"""The probability that a step drops something."""
+# The probability that a literal is 0, if 0 ends a clause.
 _ENDS = 0.3
-"""The probability that a literal is 0, if 0 ends a clause."""
+# The number of smallest values to try.
 _NUMBERS = 3
-"""The number of smallest values to try."""
 _PLAIN = frozenset(("literal", "variable", "int"))
 _APART = ("init", "release", "option")
 
@@ -40,8 +39,7 @@ _APART = ("init", "release", "option")
 def walks(view: TraceView, options: OptionMode) -> Iterator[Sequence[Call]]:
     """Yield the traces at the ends of random walks, always the same for the same trace.
 
-    No call breaks the contract, and no new call is made of which only the solver
-    could decide whether it does.
+    No call breaks the contract; a new call is made only if that is certain without the solver.
     """
     walk, most, known = _Walk(view, options), len(view.bare), {*view.bare}
     for _ in range(_WALKS):
@@ -53,7 +51,7 @@ def walks(view: TraceView, options: OptionMode) -> Iterator[Sequence[Call]]:
 def surely_lawful(view: TraceView, calls: Iterable[Call], known: Set[Call]) -> bool:
     """Return whether the contract is kept, whatever the calls that are not `known` return or find.
 
-    Of the known ones, of which a trace was made, it is enough that they may be allowed.
+    Known ones are calls of a trace that was replayed: it is enough that they may be allowed.
     """
     machine, models = Machine(view.model), view.model.calls
     for call in calls:
@@ -61,6 +59,8 @@ def surely_lawful(view: TraceView, calls: Iterable[Call], known: Set[Call]) -> b
             continue
         if machine.allowed(call) is not None:
             return False
+        # Where the machine is in several states, only the solver knows; a call of the trace itself
+        # was allowed in a replay.
         sure = call in known or not machine.mask & ~models[call.name].source
         if not sure or (call not in known and machine.careful(call) is not None):
             return False
@@ -92,7 +92,7 @@ class _Walk:
         self._units = [*singles, *view.groups, *drop.variables(view)]
 
     def end(self) -> list[Call]:
-        """Return what is left of the trace after some steps; what is dropped goes first."""
+        """Return the trace after some steps, drops first."""
         chance = self._chance
         steps = chance.choice(_STEPS)
         gone: set[int] = set()
@@ -145,7 +145,8 @@ class _Walk:
         """Return what sets an option, one of those that are set as often as any other."""
         chance = self._chance
         some = self._given if self._given and chance.random() < 0.5 else self._free or self._given
-        call, places, option = (each := chance.choice(some)).call, each.places, each.option
+        setting = chance.choice(some)
+        option = setting.option
         near = option.default + chance.choice((-1, 1))
         value = chance.choice((option.low, option.low, option.high, 0, 1, near))
-        return with_value(call, places, min(max(value, option.low), option.high))
+        return setting.to(min(max(value, option.low), option.high))

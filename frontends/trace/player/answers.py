@@ -15,9 +15,8 @@ from typing import NamedTuple
 from reducekit.frontends.trace.formats.convert import (
     BY_BOOLEAN,
     DROP_ASSUMPTIONS,
-    NAMES,
-    SOURCES,
     WHOLE,
+    names_of,
 )
 from reducekit.frontends.trace.language.calls import Call, Value
 from reducekit.frontends.trace.player.checker import Checked, Checker, Kind, Wrong
@@ -151,11 +150,6 @@ class Formula:
             literal = call.arguments[0]
             assert isinstance(literal, int)
             self._assumed.append(literal)
-
-
-def names_of(api: str) -> Mapping[str, str]:
-    """Return the names of an API's calls by what they do, nothing if it is not known."""
-    return NAMES.get("cadical" if api == "mobical" else api) or SOURCES.get(api, {})
 
 
 def rounds_of(

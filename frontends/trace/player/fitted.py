@@ -10,12 +10,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 
+from msgspec import structs
+
 from reducekit.frontends.trace.model.definition import (
     Model,
     Option,
     OptionModel,
+    Options,
     Preset,
 )
+from reducekit.frontends.trace.model.structure import Names, Range
 from reducekit.frontends.trace.player.asking import answer
 from reducekit.frontends.trace.player.libraries import Library
 
@@ -79,14 +83,14 @@ def _options(options: OptionModel, table: Mapping[str, Option]) -> OptionModel:
     for name in options.limits.keys() & table.keys():
         low, high = options.limits[name]
         option = table[name]
-        limits[name] = (max(low, option.low), min(high, option.high))
-    return replace(
+        limits[name] = Range((max(low, option.low), min(high, option.high)))
+    return structs.replace(
         options,
-        table=table,
+        table=Options(table),
         limits=limits,
         instead=_presets(options.instead, table),
         besides=_presets(options.besides, table),
-        exclude=options.exclude & table.keys(),
+        exclude=Names(options.exclude & table.keys()),
     )
 
 
@@ -101,5 +105,5 @@ def _presets(presets: tuple[Preset, ...], table: Mapping[str, Option]) -> tuple[
             and table[name].low <= value <= table[name].high
             and value != table[name].default
         }
-        found.append(replace(preset, values=values))
+        found.append(structs.replace(preset, values=values))
     return tuple(found)

@@ -16,8 +16,10 @@ from reducekit.errors import UsageError
 from reducekit.frontends.trace.player.asking import answer
 from reducekit.frontends.trace.player.helpers import compiled
 from reducekit.frontends.trace.player.prototypes import (
+    BOOLECTOR,
     CADICAL,
     CCADICAL,
+    CVC5,
     HELPS,
     IPASIR,
     IPASIR_C,
@@ -31,7 +33,6 @@ from reducekit.frontends.trace.player.prototypes import (
     with_constants,
     without_mapping,
 )
-from reducekit.frontends.trace.player.smt_prototypes import BOOLECTOR, CVC5
 
 _ELF = b"\x7fELF"
 _HEADER = 64  # bytes: a shorter file is cut off

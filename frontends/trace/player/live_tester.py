@@ -19,6 +19,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
 from reducekit.executors.executor import Closing
+from reducekit.frontends.trace.formats.convert import names_of
 from reducekit.frontends.trace.generate.generator import Generated, Generator
 from reducekit.frontends.trace.language.calls import Call, Value
 from reducekit.frontends.trace.player.answers import (
@@ -27,7 +28,6 @@ from reducekit.frontends.trace.player.answers import (
     Formula,
     Round,
     core_of,
-    names_of,
     queries,
     satisfied,
 )

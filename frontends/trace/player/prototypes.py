@@ -3,7 +3,7 @@
 The calls of an API are a table from the call's name to C calls parted by `;`,
 such as `lglsetopt($, str, int)`. The result of the last one is the call's.
 
-    int, bool, ptr f(...)   result of the call; with nothing before it there is none
+    int, bool, ptr f(...)   result of the call; with nothing before it, it has none
     $ = f(...)              the result is the object that all other calls work on
     $                       the object
     ~$                      the object, which is dead afterwards
@@ -32,6 +32,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+
+from reducekit.frontends.trace.model.loader import load_model
 
 CONTRACT_STATUS = 86
 """With which a child ends that broke the contract of the API."""
@@ -130,29 +133,70 @@ class Interface:
 
 
 def prefixed(prefix: str, names: str, arguments: str) -> dict[str, str]:
-    """Return calls with these names, the functions of which begin with a prefix."""
+    """Return calls with these names; their functions begin with a prefix."""
     return {name: f"{prefix}{name}({arguments})" for name in names.split()}
+
+
+class _OfModel(Mapping[str, str]):
+    """What the calls of a shipped model do in C, looked up when it is first needed."""
+
+    def __init__(self, model: str, more: Mapping[str, str] | None = None) -> None:
+        self._model = model
+        self._more = more or {}
+
+    @cached_property
+    def _texts(self) -> Mapping[str, str]:
+        calls = load_model(self._model).calls.values()
+        return {**{call.name: call.c for call in calls if call.c}, **self._more}
+
+    def __getitem__(self, name: str) -> str:
+        return self._texts[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._texts)
+
+    def __len__(self) -> int:
+        return len(self._texts)
 
 
 # lglib.h. With a callback the library does not abort itself when its contract
 # is broken. The calls are those that Lingeling's own reader of traces has; its
 # recorder also writes meltall, reconstk and cassume.
-LINGELING = Interface(
-    api="lingeling",
-    calls={
-        "init": f"$ = lglinit(); lglonabort($, {CONTRACT_STATUS}, &_exit)",
-        "release": "lglrelease(~$)",
-        "option": "lglsetopt($, str, int)",
-        **prefixed("lgl", "add assume freeze melt reuse", "$, int"),
-        **prefixed("lgl", "setimportant setphase resetphase", "$, int"),
-        **prefixed("int lgl", "deref failed fixed repr frozen usable reusable simp", "$, int"),
-        **prefixed("int lgl", "sat maxvar incvar changed inconsistent", "$"),
-        **prefixed("lgl", "fixate chkclone setphases stats", "$"),
-        "lkhd": "int lglookahead($)",
-        "reduce": "lglreducecache($)",
-        "flush": "lglflushcache($)",
-    },
-    contract=rb"API usage error",
+LINGELING = Interface("lingeling", _OfModel("lingeling"), contract=rb"API usage error")
+
+# picosat.h, of version 965.
+PICOSAT = Interface(
+    api="picosat",
+    calls=_OfModel(
+        "picosat",
+        # Not in the model: the solver has to record proofs for them.
+        {
+            **prefixed("int picosat_", "usedlit corelit coreclause", "$, int"),
+            "stats": "picosat_stats($)",
+        },
+    ),
+    contract=rb"picosat: API usage",
+)
+
+# core/Solver.h; nearly all of it is in that header, and so in the helper.
+MINISAT = Interface("minisat", _OfModel("minisat"), contract=rb"(?!)", source="minisat.cpp")
+
+# boolector.h, of version 3.2. Not played: what clones. What is printed to a file goes nowhere, and
+# what some calls take is freed with the solver, as a trace has no names for it.
+BOOLECTOR = Interface(
+    api="boolector",
+    calls=_OfModel("boolector"),
+    contract=rb"\[boolector\] boolector_[a-z_0-9]+:|currently not supported",
+)
+
+# cvc5/c/cvc5.h of 1.4. A call that makes a term has the name of SMT-LIB's operator; the kind of
+# that term is a number in the library.
+CVC5 = Interface(
+    api="cvc5",
+    calls=_OfModel("cvc5"),
+    contract=rb"API usage error: ",
+    error=("cvc5_has_error", "cvc5_get_error_message"),
+    spells=("cvc5_kind_to_string", "CVC5_KIND_"),
 )
 
 
@@ -328,18 +372,7 @@ def _ipasir(calls: Mapping[str, str], contract: bytes, *, declares: bool) -> Int
     return Interface("ipasir", {**played, **_HINTS}, contract)
 
 
-IPASIR_C = Interface(
-    api="ipasir",
-    calls={
-        "init": "$ = ipasir_init()",
-        "release": "ipasir_release(~$)",
-        **prefixed("ipasir_", "add assume", "$, int"),
-        "solve": "int ipasir_solve($)",
-        **prefixed("int ipasir_", "val failed", "$, int"),
-        **_HINTS,
-    },
-    contract=rb"(?!)",
-)
+IPASIR_C = Interface("ipasir", _OfModel("ipasir"), contract=rb"(?!)")
 """Any library with the functions of ipasir.h. It says nothing of a broken contract."""
 
 
@@ -365,55 +398,4 @@ CCADICAL = Interface(
         "limit": "ccadical_limit($, str, int)",
     },
     contract=rb"invalid API usage",
-)
-
-# picosat.h, of version 965.
-PICOSAT = Interface(
-    api="picosat",
-    calls={
-        "init": "$ = picosat_init()",
-        "reset": "picosat_reset(~$)",
-        "sat": "int picosat_sat($, int)",
-        **prefixed("int picosat_", "add deref deref_partial deref_toplevel", "$, int"),
-        **prefixed("int picosat_", "failed_assumption failed_context usedlit corelit", "$, int"),
-        **prefixed("int picosat_", "coreclause", "$, int"),
-        **prefixed("picosat_", "assume adjust remove_learned set_plain set_seed", "$, int"),
-        **prefixed("picosat_", "set_more_important_lit set_less_important_lit", "$, int"),
-        **prefixed("picosat_", "set_global_default_phase set_verbosity", "$, int"),
-        **prefixed("picosat_", "set_propagation_limit", "$, int"),
-        **prefixed("int picosat_", "inc_max_var push pop context res inconsistent", "$"),
-        **prefixed("int picosat_", "variables added_original_clauses changed", "$"),
-        **prefixed("int picosat_", "enable_trace_generation", "$"),
-        **prefixed("picosat_", "simplify save_original_clauses stats failed_assumptions", "$"),
-        **prefixed("picosat_", "reset_phases reset_scores measure_all_calls", "$"),
-        "set_default_phase_lit": "picosat_set_default_phase_lit($, int, int)",
-    },
-    contract=rb"picosat: API usage",
-)
-
-# core/Solver.h; nearly all of it is in that header, and so in the helper.
-MINISAT = Interface(
-    api="minisat",
-    calls={
-        "new": "$ = calloc(1, 65536); _ZN7Minisat6SolverC1Ev($)",
-        "delete": "_ZN7Minisat6SolverD1Ev(~$)",
-        "simplify": "bool _ZN7Minisat6Solver8simplifyEv($)",
-        **{
-            name: f"{HELPS}literal($, int*); {result} {HELPS}{name}($)"
-            for name, result in (
-                ("add_clause", "bool"),
-                ("solve", "bool"),
-                ("solve_limited", "int"),
-            )
-        },
-        **prefixed(f"int {HELPS}", "value model_value", "$, int"),
-        **prefixed(f"bool {HELPS}", "conflict", "$, int"),
-        **prefixed(HELPS, "set_polarity set_decision_var", "$, int"),
-        **prefixed(HELPS, "set_conf_budget set_prop_budget", "$, int"),
-        **prefixed(HELPS, "budget_off", "$"),
-        **prefixed(f"int {HELPS}", "new_var n_vars n_clauses n_learnts", "$"),
-        **prefixed(f"bool {HELPS}", "okay", "$"),
-    },
-    contract=rb"(?!)",
-    source="minisat.cpp",
 )

@@ -6,8 +6,9 @@ import shutil
 from contextlib import ExitStack
 
 from reducekit.errors import UsageError
+from reducekit.frontends.trace.formats.convert import names_of
 from reducekit.frontends.trace.model.loader import load_model
-from reducekit.frontends.trace.player.answers import AnswerChecker, names_of
+from reducekit.frontends.trace.player.answers import AnswerChecker
 from reducekit.frontends.trace.player.checker import Checker
 from reducekit.frontends.trace.player.libraries import Library, find_library
 from reducekit.frontends.trace.player.server_pool import ReplayServer

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from reducekit.errors import UsageError
-from reducekit.frontends.trace.formats import player
 from reducekit.frontends.trace.language.calls import Call, Trace
+from reducekit.frontends.trace.language.text import options_to_play
 from reducekit.frontends.trace.model.check import find_model
 from reducekit.frontends.trace.model.definition import Model
 from reducekit.frontends.trace.model.loader import load_model
@@ -57,7 +57,7 @@ def program(
     model = find_model(trace) if api is None else load_model(api)
     api = model.name
     if language == "py":
-        library = library or find_library(api, player.found(trace.head).get("library"))
+        library = library or find_library(api, options_to_play(trace.head).get("library"))
         interface = library.interface
     else:
         library = None

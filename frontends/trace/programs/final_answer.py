@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from reducekit.errors import UsageError
+from reducekit.frontends.trace.formats.convert import names_of
 from reducekit.frontends.trace.language.calls import Call
 from reducekit.frontends.trace.model.definition import Model
 from reducekit.frontends.trace.player.answers import (
     SAT,
     UNSAT,
     Formula,
-    names_of,
 )
 from reducekit.frontends.trace.player.libraries import Library
 from reducekit.frontends.trace.player.references import reference_for

@@ -1,1 +1,1 @@
-"""The files of a reduction: input, output, journal, and what stands beside them."""
+"""The files of a reduction: input, output, journal, other failures."""

@@ -1,12 +1,16 @@
-"""Reading the input and writing the result: always a whole file, at every improvement.
+"""Writing the result: always a whole file, at every improvement; earlier results are renamed.
 
 `SavedBest` alone knows the best text. The output file, the summary and the result are all made from
 it, so they always agree.
+
+A run resumes an earlier one with the same input, command and options. Any other result, with its
+journal, is kept under a numbered name: `in.reduced.1.smt2`.
 """
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import shutil
 import stat
@@ -17,15 +21,12 @@ from pathlib import Path
 from typing import Any
 
 from reducekit.errors import UsageError
-from reducekit.journal import Journal
-from reducekit.session.place.unpack import plain_path, unpacked
+from reducekit.journal import Journal, journal_path, load, lock
+from reducekit.session.place.inputs import unpacked
 
 _STEP = 0.9
 """A text is kept to go back to if it has at most this part of the bytes of the one before. So all
 of them together have at most ten times the bytes of the input."""
-
-
-_LARGEST = 2**31 - 1  # bytes: offsets are 32 bits wide
 
 
 class OutputFile:
@@ -91,9 +92,14 @@ class OutputFile:
         try:
             return self._target.stat().st_mode & 0o777
         except OSError:
-            umask = os.umask(0)
-            os.umask(umask)
-            return 0o666 & ~umask
+            return new_mode()
+
+
+def new_mode() -> int:
+    """Return the permissions of a new file."""
+    umask = os.umask(0)
+    os.umask(umask)
+    return 0o666 & ~umask
 
 
 def _unwritable(path: Path, error: Exception) -> UsageError:
@@ -101,48 +107,6 @@ def _unwritable(path: Path, error: Exception) -> UsageError:
     if isinstance(error, FileNotFoundError) and not path.parent.exists():
         reason = f"there is no folder {path.parent}"
     return UsageError(f"the output {path} cannot be written: {reason}")
-
-
-def read_input(path: Path) -> bytes:
-    """Return the bytes of an input file. Raises UsageError if it cannot be read."""
-    try:
-        found = path.stat()
-        if stat.S_ISCHR(found.st_mode) or stat.S_ISBLK(found.st_mode):
-            raise UsageError(f"the input {path} is a device: name a file")
-        if found.st_size > _LARGEST:
-            raise UsageError(f"the input {path} is larger than 2 GiB")
-        return path.read_bytes()
-    except FileNotFoundError:
-        raise UsageError(f"the input {path} does not exist") from None
-    except IsADirectoryError:
-        raise UsageError(f"the input {path} is a directory: name a file") from None
-    except OSError as error:
-        raise UsageError(f"the input {path} cannot be read: {error.strerror}") from None
-    except ValueError as error:  # a NUL in the name
-        raise UsageError(f"the input {str(path)!r} cannot be read: {error}") from None
-
-
-def reduced_path(path: Path) -> Path:
-    """Return the default output path for an input file."""
-    plain = plain_path(path)
-    # Not with_name(), which refuses paths without a name, such as "." and "/".
-    return plain.parent / f"{plain.stem}.reduced{plain.suffix}"
-
-
-def original_path(path: Path) -> Path:
-    """Return the path of the backup of a file that is replaced."""
-    return path.with_name(path.name + ".orig")
-
-
-def backup_path(path: Path) -> Path:
-    """Return the path of the backup of a file that is to be replaced.
-
-    Raises UsageError if it already exists.
-    """
-    backup = original_path(path)
-    if os.path.lexists(backup):
-        raise UsageError(f"the backup {backup} exists already: move it away first")
-    return backup
 
 
 def back_up(path: Path, backup: Path, text: bytes) -> None:
@@ -188,6 +152,21 @@ def write_file(path: Path, text: bytes) -> None:
     if not file.write(text):
         reason = file.write_error.strerror if file.write_error is not None else "it failed"
         raise UsageError(f"the output {path} cannot be written: {reason}")
+
+
+def write_beside(path: Path, text: bytes, *, resumed: bool) -> Exception | None:
+    """Write a text to a file next to the result; return the error if that fails.
+
+    A file of another run is renamed; that of the `resumed` run is replaced, as its result is.
+    """
+    try:
+        if not (path.is_file() and path.read_bytes() == text):
+            if not resumed:
+                put_aside(path)
+            write_file(path, text)
+    except (OSError, UsageError) as error:
+        return error
+    return None
 
 
 @dataclass(slots=True)
@@ -274,3 +253,92 @@ class SavedBest:
         if not self.save() or self.file is None:
             return None
         return f"a run of the command changed or removed {self.file.path}: it was written again"
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Files that were renamed: their new paths and their old ones."""
+
+    moves: tuple[tuple[Path, Path], ...] = ()
+
+    def notice(self, why: str) -> str | None:
+        """Return a message that names what was kept; None if nothing was."""
+        if not self.moves:
+            return None
+        now, was = self.moves[0]
+        return f"what {was} was before ({why}) is kept as {now}"
+
+    def put_back(self) -> None:
+        """Rename them back: the run that was to replace them has not begun."""
+        for now, was in self.moves:
+            with contextlib.suppress(OSError):
+                if not os.path.lexists(was):
+                    os.replace(now, was)
+
+
+def put_aside(output: Path, *, only_journal: bool = False) -> Kept:
+    """Rename an output and its journal to numbered names.
+
+    Raises UsageError if one is in use.
+    """
+    journal = journal_path(output)
+    with contextlib.suppress(OSError):
+        handle = os.open(journal, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        try:
+            lock(journal, handle)
+        finally:
+            os.close(handle)
+    files = [journal] if only_journal else [output, journal]
+    there = [path for path in files if _worth_keeping(path)]
+    if not there:
+        return Kept()
+    numbered = _numbered(output)
+    names = {output: numbered, journal: journal_path(numbered)}
+    moves: list[tuple[Path, Path]] = []
+    for path in there:
+        try:
+            os.replace(path, names[path])
+        except OSError as error:
+            Kept(tuple(moves)).put_back()
+            raise UsageError(
+                f"{path} cannot be kept under another name: {error.strerror}"
+            ) from None
+        moves.append((names[path], path))
+    return Kept(tuple(moves))
+
+
+def keep_edited(output: Path, edited: bytes) -> str:
+    """Copy an output that was edited to a numbered name, and report that. Raises UsageError."""
+    numbered = _numbered(output)
+    try:
+        with open(numbered, "xb") as file:
+            file.write(edited)
+    except OSError as error:
+        raise UsageError(
+            f"{output} was edited, and no copy can be kept as {numbered}: {error.strerror}"
+        ) from None
+    return f"{output} was edited since the last run: the edited text is kept as {numbered}"
+
+
+def _numbered(output: Path) -> Path:
+    """Return the first numbered name that neither a file nor a journal has."""
+    return next(
+        path
+        for number in itertools.count(1)
+        for path in [output.with_name(f"{output.stem}.{number}{output.suffix}")]
+        if not os.path.lexists(path) and not os.path.lexists(journal_path(path))
+    )
+
+
+def _worth_keeping(path: Path) -> bool:
+    """Return whether a file has contents worth keeping: it is not empty, nor a journal without a
+    run."""
+    try:
+        if not path.is_file() or path.is_symlink() or not path.stat().st_size:
+            return False
+    except OSError:
+        return False
+    if path.suffix == ".journal":
+        with contextlib.suppress(UsageError):
+            return bool(load(path).verdicts)
+    return True

@@ -1,9 +1,10 @@
-"""The golden run: does the input fail, how, and every time?"""
+"""The golden run: does the input fail, how, and every time? And the baseline must not."""
 
 from __future__ import annotations
 
 import re
 import shlex
+import signal
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -11,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from reducekit.errors import NotInterestingError
-from reducekit.executors.executor import Executor, Finished
+from reducekit.executors.executor import Executor
 from reducekit.executors.repeating import Repeat, Repeating
 from reducekit.oracle.also import changed_innermost, innermost
 from reducekit.oracle.command import Command
@@ -30,18 +31,20 @@ from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.outcome import Outcome, ended
 from reducekit.oracle.quotes import ANY, common
 from reducekit.oracle.signature import failure_line
-from reducekit.session.executors import limits_for
+from reducekit.session.runs.openers import limits_for, run_once
 from reducekit.text import not_text, printable
 
 _SUGGESTED = 60  # bytes of a line that may be kept
 _SHOWN = 2000  # bytes of each stream in a message
+_EXAMPLES = 3  # runs shown of those that ended differently
 
 _TWICE = Repeat(2, 2)
 _LONGER = 1.0  # seconds for the baseline to end after the others, before it is run again
-_EXAMPLES = 3  # runs shown of those that ended differently
 SLOW = 10.0
 """Seconds of a run on the input after which it is called slow."""
-
+_CRASHES = (
+    signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSYS
+)  # fmt: skip
 
 Problem: TypeAlias = Literal["passes", "not shown", "flaky", "rare", "baseline fails too"]
 
@@ -71,7 +74,14 @@ class Golden:
     runs: tuple[tuple[Outcome, ...], ...] = ()
     """The outcomes of all runs on the input."""
     baseline: tuple[Outcome, ...] | None = None
-    """Those of a run on the baseline, if there was room for it beside the others."""
+    """Those of a run on the baseline, if there was room for one next to the others."""
+
+    @property
+    def crashed(self) -> bool:
+        """Whether the command ended by a crash, or a shell says so of its last command."""
+        outcome = self.outcomes[0]
+        number = outcome.signal or (outcome.status or 0) - 128
+        return outcome.limit is None and number in _CRASHES
 
 
 def establish(
@@ -89,14 +99,11 @@ def establish(
 ) -> Golden:
     """Run the commands on the input and return what to keep alive.
 
-    The runs are not made again if they are `recorded`, as many as are asked for. The `baseline`
-    runs beside them where there is room.
-
-    It has to show in as many runs as `repeat` says, else in two of two; they run
-    side by side as far as the executor has room. What they show is up to the
-    criterion; if they show several things, the most frequent one is kept, of equally
-    frequent ones the first by its words. `path` is the input's name in messages. `slow` is called
-    once if no run has ended after some seconds.
+    The failure has to show in as many runs as `repeat` says, else in two of two. They run in
+    parallel, with one of the `baseline`, as far as the executor has room; none runs if as many are
+    `recorded`. If they show several failures, the most frequent one is kept, of equally frequent
+    ones the first by its words. `path` is the input's name in messages. `slow` is called once if no
+    run has ended after some seconds.
     Raises NotInterestingError if the input does not fail, or not so often.
     """
     repeat = repeat or _TWICE
@@ -153,9 +160,10 @@ def _of_one_failure(
     found = [None if kind is None else changed_innermost(kind, quoteless) for kind in kinds]
     first = [innermost(kind) for kind in found if kind is not None]
     lines = [
-        kind.expected.line for kind in first if isinstance(kind, SameSignature)
-        if kind.expected.line is not None
-    ]  # fmt: skip
+        kind.expected.line
+        for kind in first
+        if isinstance(kind, SameSignature) and kind.expected.line is not None
+    ]
     if len(set(lines)) < 2 or len(lines) < len(found):
         return found
     known = any(failure_line(run[0].stdout, run[0].stderr) is not None for run in runs)
@@ -225,33 +233,23 @@ def fails_too(criterion: Criterion, baseline: bytes) -> str:
     return f"{which} fails in the same way ({criterion.describe()})"
 
 
-def _by_status_alone(criterion: Criterion) -> bool:
-    """Return whether a failure is known by an exit status, and by nothing that is printed."""
-    if isinstance(criterion, SameSignature):
-        return criterion.expected.signal is None and criterion.expected.line is None
-    return isinstance(criterion, Matches) and not criterion.captures
-
-
 def unfit_baseline(
     criterion: Criterion, baseline: bytes, question: str, command: str | None = None
 ) -> GoldenRunError:
     """Return the error that the baseline fails too; the `question` is asked of an empty one."""
     hint = "give one that passes" if baseline else f"there is nothing to reduce. {question}"
-    if _by_status_alone(innermost(criterion)):
+    match innermost(criterion):
+        case SameSignature(expected=kept):
+            by_status_alone = kept.signal is None and kept.line is None
+        case inner:
+            by_status_alone = isinstance(inner, Matches) and not inner.captures
+    if by_status_alone:
         hint += (
             " If the program says something else on the input, one status stands for several "
             "failures: name the right one with `match_err` 'REGEX' (or `match_out`)"
         )
     where = "" if command is None else f"\ncommand: {command}"
     return GoldenRunError(f"{fails_too(criterion, baseline)}: {hint}{where}", "baseline fails too")
-
-
-def run_once(executor: Executor, text: bytes, limits: Limits) -> Finished:
-    """Run one check and wait for it."""
-    executor.submit(0, text, limits)
-    while True:
-        for finished in executor.wait():
-            return finished
 
 
 def _runs(
@@ -268,9 +266,8 @@ def _runs(
     it took much longer than all others.
     """
     ended: dict[int, tuple[Outcome, ...]] = {}
-    started = 0
+    started, begin = 0, time.monotonic()
     patience: float | None = SLOW
-    begin = time.monotonic()
     while any(each not in ended for each in range(number)):
         while started <= number and executor.free:
             executor.submit(started, text if started < number else baseline, limits)
@@ -287,23 +284,20 @@ def _runs(
 
 
 def _report(
-    reason: str,
-    commands: Sequence[Command],
-    path: str,
-    runs: Sequence[Sequence[Outcome]],
+    reason: str, commands: Sequence[Command], path: str, runs: Sequence[Sequence[Outcome]]
 ) -> str:
     """Show what was run and what came of it."""
     lines = [reason]
     for number, run in enumerate(runs, 1):
+        label = f"run {number}" if len(runs) > 1 else "command"
         for command, outcome in zip(commands, run, strict=False):
             lines += [
                 "",
-                f"run {number}: {command.shell_line(path)}" if len(runs) > 1
-                else f"command: {command.shell_line(path)}",
+                f"{label}: {command.shell_line(path)}",
                 f"ended: {outcome.describe()} ({outcome.seconds:.2f} s)",
                 *_excerpt("stdout", outcome.stdout),
                 *_excerpt("stderr", outcome.stderr),
-            ]  # fmt: skip
+            ]
     return "\n".join(lines)
 
 

@@ -13,10 +13,9 @@ from reducekit.oracle.oracle import Oracle
 from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.signature import failure_line, is_failure, signature
 from reducekit.reduction.control import Control, Stopped
-from reducekit.session.executors import Stoppable
 from reducekit.session.options import Failure
-from reducekit.session.runs.golden import run_once
-from reducekit.session.slippage import captured
+from reducekit.session.runs.openers import Stoppable, run_once
+from reducekit.session.runs.slippage import captured
 
 _SECONDS = 60.0
 """Time limit of a run if none is given: somebody is waiting."""

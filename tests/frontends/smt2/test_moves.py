@@ -13,12 +13,21 @@ from reducekit.frontend import Frontend, Pass, Schedule
 from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.language.spelling import shortest
 from reducekit.frontends.smt2.language.view import ScriptView
-from reducekit.frontends.smt2.passes.datatypes import members, tactics
-from reducekit.frontends.smt2.passes.drop import DropBackward
-from reducekit.frontends.smt2.passes.functions import declare, inline, parameters, recursive
-from reducekit.frontends.smt2.passes.layout import Layout
-from reducekit.frontends.smt2.passes.lists import attributes, pattern_terms, queried_terms, queries
-from reducekit.frontends.smt2.passes.scopes import Scopes
+from reducekit.frontends.smt2.passes.declarations import (
+    declare,
+    inline,
+    members,
+    parameters,
+    recursive,
+)
+from reducekit.frontends.smt2.passes.drop import DropBackward, Scopes
+from reducekit.frontends.smt2.passes.lists import (
+    attributes,
+    pattern_terms,
+    queried_terms,
+    queries,
+    tactics,
+)
 from reducekit.frontends.smt2.passes.sorts import (
     Sorts,
     abbreviations,
@@ -26,9 +35,8 @@ from reducekit.frontends.smt2.passes.sorts import (
     sort_parameters,
     unused,
 )
-from reducekit.frontends.smt2.passes.spelling import spelling
-from reducekit.frontends.smt2.passes.symbols import Rename
-from reducekit.frontends.smt2.passes.untyped import Untyped
+from reducekit.frontends.smt2.passes.spelling import Layout, Rename, spelling
+from reducekit.frontends.smt2.passes.syntax import Untyped
 from reducekit.oracle.limits import Limits
 from reducekit.reduction import Reduction
 from reducekit.search.strategy import Passes

@@ -6,7 +6,7 @@ import pytest
 
 from reducekit.api import reduce
 from reducekit.frontends.smt2 import Smt2
-from reducekit.frontends.smt2.passes.numerals import Digits, Ends, numerals
+from reducekit.frontends.smt2.passes.spelling import Digits, Ends, numerals
 from reducekit.search.problem import FixedSearch, Search
 from tests.simulator import simulate
 

@@ -27,7 +27,6 @@ from reducekit.frontends.smt2.passes.drop import (
     runs,
     single_assert,
 )
-from reducekit.frontends.smt2.passes.layout import Layout
 from reducekit.frontends.smt2.passes.phases import paper_schedule
 from reducekit.frontends.smt2.passes.sorts import (
     Sorts,
@@ -36,7 +35,8 @@ from reducekit.frontends.smt2.passes.sorts import (
     sort_parameters,
     unused,
 )
-from reducekit.frontends.smt2.passes.untyped import Untyped
+from reducekit.frontends.smt2.passes.spelling import Layout
+from reducekit.frontends.smt2.passes.syntax import Untyped
 from reducekit.search.problem import Closure, Search, Selection
 from reducekit.search.strategy import Strategy
 from reducekit.strategies.adaptive import adaptive

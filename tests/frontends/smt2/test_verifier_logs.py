@@ -13,7 +13,7 @@ import pytest
 from reducekit.api import reduce
 from reducekit.frontends.smt2.language.parser import parse
 from reducekit.frontends.smt2.language.view import ScriptView
-from reducekit.frontends.smt2.passes.scopes import ScopeItems, blocks
+from reducekit.frontends.smt2.passes.drop import ScopeItems, blocks
 from tests.cli.conftest import tool
 from tests.cli.tool import Tool
 from tests.raw_logs import TOOLS

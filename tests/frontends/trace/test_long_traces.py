@@ -11,13 +11,13 @@ import pytest
 import reducekit
 from reducekit.document import Patched
 from reducekit.frontends.trace import Traces
-from reducekit.frontends.trace.formats import read_trace
 from reducekit.frontends.trace.language.calls import LongTrace
-from reducekit.frontends.trace.language.view import TraceView
+from reducekit.frontends.trace.language.text import read_trace
 from reducekit.frontends.trace.model.check import find_model
 from reducekit.frontends.trace.passes import drop
 from reducekit.frontends.trace.passes.drop import Begin, Units
-from reducekit.frontends.trace.passes.skeleton import Halves, Skeleton
+from reducekit.frontends.trace.passes.skeleton import Skeleton, halves
+from reducekit.frontends.trace.passes.view import TraceView
 from reducekit.strategies.adaptive import adaptive
 
 _CALLS = 70_000
@@ -50,7 +50,7 @@ def candidates(view: TraceView, each: object) -> Iterator[bytes]:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "each",
-    [Begin(), Skeleton("all"), Halves(), Units("kinds", drop.kinds), Units("rounds", drop.rounds)],
+    [Begin(), Skeleton("all"), halves, Units("kinds", drop.kinds), Units("rounds", drop.rounds)],
     ids=lambda each: each.name,
 )
 def test_a_long_trace_has_the_candidates_of_a_short_one(each: object) -> None:

@@ -14,8 +14,9 @@ from reducekit.frontends.smt2.graph.build import build
 from reducekit.frontends.smt2.graph.closing import CLOSING, LATE, RARE
 from reducekit.frontends.smt2.graph.listing import list_commands
 from reducekit.frontends.smt2.graph.model import Graph
-from reducekit.frontends.smt2.graph.moves import Candidate, Material, Moves
+from reducekit.frontends.smt2.graph.moves import on_node
 from reducekit.frontends.smt2.graph.printing import Style
+from reducekit.frontends.smt2.graph.site import Candidate, Material, Site
 from reducekit.frontends.smt2.thorough.kicks import kick
 from tests.frontends.smt2.graph.nests import meaning, script
 
@@ -44,9 +45,9 @@ def ill_sorted(text: bytes) -> list[bytes]:
     ]
 
 
-def candidates(moves: Moves) -> list[Candidate]:
+def candidates(moves: Site) -> list[Candidate]:
     """Return all candidates for a small graph, of the descent and of the closing moves."""
-    found = [candidate for node in moves.nodes for candidate in moves.of(node)]
+    found = [candidate for node in moves.nodes for candidate in on_node(moves, node)]
     if moves.graph.coarse:
         return found
     for _, closing in (*CLOSING, *LATE, *RARE):
@@ -90,7 +91,7 @@ def test_every_candidate_is_closed_and_well_sorted(
 ) -> None:
     text = script(seed, depth=4)
     graph, material = graph_of(text, as_written=as_written, grains=grains)
-    moves = Moves(graph, material)
+    moves = Site(graph, material)
     style = Style.AS_INPUT if as_written else Style.SHORTEST
     listing = list_commands(graph, style)
     for candidate in candidates(moves):
@@ -107,7 +108,7 @@ def test_what_follows_a_success_is_the_candidate_itself(seed: int, choice: int) 
     graph, material = graph_of(script(seed, depth=4))
     listing = list_commands(graph, Style.SHORTEST)
     for turn in range(4):
-        moves = Moves(graph, material)
+        moves = Site(graph, material)
         found = candidates(moves)
         if not found:
             break
@@ -132,7 +133,7 @@ def test_variables_are_bound_around_a_term_only_if_they_are_at_all_its_places() 
 (assert (= 1 (+ 1 1)))
 """
     graph, material = graph_of(text)
-    analysis = Moves(graph, material).analysis
+    analysis = Site(graph, material).analysis
     terms = {graph.shape[node].head: node for node in analysis.order}
     x, y, z = (graph.names.index(name) for name in (b"x", b"y", b"z"))
     whole, one = terms[b"and"], terms[b"1"]

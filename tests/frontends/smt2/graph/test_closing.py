@@ -9,10 +9,11 @@ from reducekit.events import Checked, Event
 from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.graph.build import build
 from reducekit.frontends.smt2.graph.closing import CLOSING, LATE, RARE
-from reducekit.frontends.smt2.graph.floats import narrowed
 from reducekit.frontends.smt2.graph.listing import list_commands
-from reducekit.frontends.smt2.graph.moves import Material, Moves
+from reducekit.frontends.smt2.graph.moves import to_declared
 from reducekit.frontends.smt2.graph.printing import Style
+from reducekit.frontends.smt2.graph.resort import narrowed
+from reducekit.frontends.smt2.graph.site import Material, Site
 from reducekit.frontends.smt2.language.validity import problems
 from tests.frontends.smt2.test_passes import complaints
 
@@ -25,7 +26,7 @@ def made(name: str, text: str) -> list[str]:
     """Return what the candidates of a closing move make of a script."""
     view = Smt2().parse(text.encode())
     graph = build(view)
-    moves = Moves(graph, Material(view.terms))
+    moves = Site(graph, Material(view.terms))
     listing = list_commands(graph, Style.SHORTEST)
     everything = range(len(listing.commands))
     return [
@@ -365,10 +366,10 @@ def test_a_variable_of_another_width_is_not_taken_for_one_of_the_old_width() -> 
     view = Smt2().parse((VECTORS + "(assert (= v #x01))\n(assert (= w #x02))").encode())
     graph = build(view)
     material = Material(view.terms)
-    narrow = next(iter(dict(CLOSING)["widths"](Moves(graph, material))))
-    moves = Moves(narrow.graph.rebuilt(narrow.replaced), material)
+    narrow = next(iter(dict(CLOSING)["widths"](Site(graph, material))))
+    moves = Site(narrow.graph.rebuilt(narrow.replaced), material)
     for node in moves.nodes:
-        for candidate in moves.to_declared(node):
+        for candidate in to_declared(moves, node):
             (other,) = candidate.replaced.values()
             (definition,) = graph.shape[other].uses
             assert moves.sorts_of(definition) == (graph.sort[other],)

@@ -8,18 +8,19 @@ from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.graph.build import build
 from reducekit.frontends.smt2.graph.closing import CLOSING, LATE, RARE
 from reducekit.frontends.smt2.graph.listing import list_commands
-from reducekit.frontends.smt2.graph.moves import Candidate, Material, Moves
+from reducekit.frontends.smt2.graph.moves import on_node
 from reducekit.frontends.smt2.graph.printing import Style
+from reducekit.frontends.smt2.graph.site import Candidate, Material, Site
 
 
 def printed(text: str) -> list[bytes]:
     """Return what all candidates make of a script."""
     view = Smt2().parse(text.encode())
     graph = build(view)
-    moves = Moves(graph, Material(view.terms))
+    moves = Site(graph, Material(view.terms))
     listing = list_commands(graph, Style.SHORTEST)
     everything = range(len(listing.commands))
-    found: list[Candidate] = [each for node in moves.nodes for each in moves.of(node)]
+    found: list[Candidate] = [each for node in moves.nodes for each in on_node(moves, node)]
     found += [each for _, move in (*CLOSING, *LATE, *RARE) for each in move(moves)]
     return [
         listing.printed_again(each.graph, Style.SHORTEST, each.replaced, everything)[0].whole()

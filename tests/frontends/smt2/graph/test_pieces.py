@@ -8,13 +8,14 @@ from random import Random
 import pytest
 
 from reducekit.frontends.smt2 import Smt2
-from reducekit.frontends.smt2.graph import pieces as module
+from reducekit.frontends.smt2.graph import listing as module
 from reducekit.frontends.smt2.graph.build import build
 from reducekit.frontends.smt2.graph.closing import exist, merge
+from reducekit.frontends.smt2.graph.listing import Pieces, pieces_of
 from reducekit.frontends.smt2.graph.model import Graph
-from reducekit.frontends.smt2.graph.moves import Candidate, Material, Moves
-from reducekit.frontends.smt2.graph.pieces import Pieces, pieces_of
+from reducekit.frontends.smt2.graph.moves import on_node
 from reducekit.frontends.smt2.graph.printing import Style, print_command
+from reducekit.frontends.smt2.graph.site import Candidate, Material, Site
 from tests.frontends.smt2.graph.nests import meaning
 
 
@@ -33,12 +34,12 @@ def script(seed: int, lets: int) -> str:
     return f"{declared}(assert {text}(= v {names[-1]}{')' * opened}))\n"
 
 
-def setting(seed: int, style: Style) -> tuple[Graph, Moves, Pieces]:
+def setting(seed: int, style: Style) -> tuple[Graph, Site, Pieces]:
     view = Smt2().parse(script(seed, 10).encode())
     graph = build(view)
     found = pieces_of(graph, 3, style)
     assert found is not None
-    return graph, Moves(graph, Material(view.terms)), found
+    return graph, Site(graph, Material(view.terms)), found
 
 
 @pytest.mark.parametrize("style", Style)
@@ -46,7 +47,9 @@ def setting(seed: int, style: Style) -> tuple[Graph, Moves, Pieces]:
 def test_in_pieces_and_as_a_whole(monkeypatch: pytest.MonkeyPatch, style: Style, seed: int) -> None:
     monkeypatch.setattr(module, "FEW", 1)
     _, moves, pieces = setting(seed, style)
-    found: list[Candidate] = [each for node in moves.nodes for each in islice(moves.of(node), 4)]
+    found: list[Candidate] = [
+        each for node in moves.nodes for each in islice(on_node(moves, node), 4)
+    ]
     found += [*islice(exist(moves), 40), *merge(moves)]
     again = 0
     for candidate in found:

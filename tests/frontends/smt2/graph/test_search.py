@@ -12,12 +12,12 @@ from reducekit.events import Checked, Event
 from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.graph import descent
 from reducekit.frontends.smt2.graph.build import build
-from reducekit.frontends.smt2.graph.descent import Descent, Place, start
+from reducekit.frontends.smt2.graph.descent import Descent, Neighbourhood, Place, start
 from reducekit.frontends.smt2.graph.listing import list_commands
 from reducekit.frontends.smt2.graph.model import Graph
-from reducekit.frontends.smt2.graph.moves import Material, Moves
-from reducekit.frontends.smt2.graph.neighbourhood import Neighbourhood
+from reducekit.frontends.smt2.graph.moves import direct, on_node, to_fresh
 from reducekit.frontends.smt2.graph.printing import Command, Style, print_command
+from reducekit.frontends.smt2.graph.site import Material, Site
 from reducekit.search.problem import Search
 
 HEAD = "(declare-fun %s () Int)\n(declare-fun %s () Int)\n"
@@ -32,10 +32,10 @@ def graph_of(text: str) -> tuple[Graph, Material]:
 def keys(text: str, head: bytes) -> list[bytes]:
     """Return the keys of all candidates for the node of an operator."""
     graph, material = graph_of(text)
-    moves = Moves(graph, material)
-    neighbourhood = Neighbourhood(moves.analysis, material)
+    moves = Site(graph, material)
+    neighbourhood = Neighbourhood(moves)
     (node,) = (each for each in moves.nodes if graph.shape[each].head == head)
-    return [neighbourhood.key(each.replaced) for each in moves.of(node)]
+    return [neighbourhood.key(each.replaced) for each in on_node(moves, node)]
 
 
 def test_a_key_does_not_depend_on_what_is_elsewhere_nor_on_names() -> None:
@@ -109,11 +109,11 @@ def test_a_fresh_variable_is_declared_as_the_script_declares_its_own() -> None:
     for command, other in (("declare-fun a ()", b"fun"), ("declare-const a", b"const")):
         text = f"({command} Int)\n" + body % "(* a (mod a 77777777777777777777777777777777))"
         graph, material = graph_of(text)
-        moves = Moves(graph, material)
+        moves = Site(graph, material)
         fresh = [
             graph.shape[other].fresh
             for node in moves.nodes
-            for each in moves.to_fresh(node)
+            for each in to_fresh(moves, node)
             for other in each.replaced.values()
         ]
         assert fresh
@@ -142,9 +142,9 @@ def test_a_fresh_variable_stands_before_its_first_use() -> None:
     text = f"(declare-fun a () Int)\n(assert (= a 1))\n(assert (= 2 {long}))\n"
     graph, material = graph_of(text)
     listing = list_commands(graph, Style.SHORTEST)
-    moves = Moves(graph, material)
+    moves = Site(graph, material)
     (node,) = (each for each in moves.nodes if graph.shape[each].head == b"*")
-    (fresh,) = moves.to_fresh(node)
+    (fresh,) = to_fresh(moves, node)
     listing, _ = listing.printed_again(fresh.graph, Style.SHORTEST, fresh.replaced, {2})
     (leaf,) = fresh.replaced.values()
     graph = fresh.graph.rebuilt(fresh.replaced)
@@ -235,9 +235,9 @@ def test_the_body_of_a_quantifier_leaves_its_patterns_behind() -> None:
         "(declare-fun f (Int) Int)\n"
         "(assert (forall ((x Int)) (! (< (f x) 7) :pattern ((f x)))))\n(check-sat)\n"
     )
-    moves = Moves(graph, material)
+    moves = Site(graph, material)
     (node,) = (each for each in moves.nodes if graph.shape[each].head == b"forall")
-    heads = {graph.shape[each.replaced[node]].head for each in moves.direct(node)}
+    heads = {graph.shape[each.replaced[node]].head for each in direct(moves, node)}
     assert heads == {b"<"}
 
 

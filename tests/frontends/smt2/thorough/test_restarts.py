@@ -9,9 +9,9 @@ from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.graph.build import build
 from reducekit.frontends.smt2.graph.descent import Place, start
 from reducekit.frontends.smt2.graph.listing import list_commands
-from reducekit.frontends.smt2.graph.moves import Material, Moves
 from reducekit.frontends.smt2.graph.printing import Style
-from reducekit.frontends.smt2.thorough.restarts import Restart
+from reducekit.frontends.smt2.graph.site import Material, Site
+from reducekit.frontends.smt2.thorough.passes import Restart
 from reducekit.search.problem import Search
 
 TERMS = " ".join(f"(bvmul a (bvadd b #x0{n}))" for n in range(8))
@@ -65,10 +65,10 @@ def test_it_is_given_up_where_the_graph_itself_does_not_fail() -> None:
 def test_each_number_is_another_order_of_the_same_nodes() -> None:
     view = Smt2().parse(SCRIPT.encode())
     graph = build(view)
-    orders = [Moves(graph, Material(view.terms, number)).nodes for number in (0, 1, 2)]
+    orders = [Site(graph, Material(view.terms, number)).nodes for number in (0, 1, 2)]
     assert len({tuple(order) for order in orders}) == 3
     assert len({frozenset(order) for order in orders}) == 1
-    assert Moves(graph, Material(view.terms, 1)).nodes == orders[1]
+    assert Site(graph, Material(view.terms, 1)).nodes == orders[1]
 
 
 def test_thorough_effort_restarts_and_never_tells_of_more_than_it_had() -> None:

@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from reducekit.errors import ParseError
-from reducekit.frontends.trace.formats import (
+from reducekit.frontends.trace.language.calls import Call, altered, with_result, without_results
+from reducekit.frontends.trace.language.text import (
     FORMATS,
     detect,
     print_trace,
@@ -19,7 +20,6 @@ from reducekit.frontends.trace.formats import (
     reader,
     spell,
 )
-from reducekit.frontends.trace.language.calls import Call, altered, with_result, without_results
 
 RECORDED = Path(__file__).parents[1] / "recorded"
 FORMAT_OF = {

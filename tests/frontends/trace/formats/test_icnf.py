@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from reducekit.errors import UsageError
-from reducekit.frontends.trace.formats.convert import NAMES
+from reducekit.frontends.trace.formats.convert import names_of
 from reducekit.frontends.trace.formats.dimacs import to_cnf, to_icnf
 from reducekit.frontends.trace.generate.generator import Generator
 from reducekit.frontends.trace.language.calls import Call
@@ -52,7 +52,8 @@ def answers(text: bytes) -> list[int]:
 def test_20_generated_traces_have_the_same_answers(api: str) -> None:
     library = find_library(api, stock("bitwuzla") if api == "cadical" else None)
     generator = Generator(fitted(load_model(api), library), variables=10)
-    known = {NAMES[api][what] for what in ("solve", "simplify", "lookahead") if what in NAMES[api]}
+    names = names_of(api)
+    known = {names[what] for what in ("solve", "simplify", "lookahead") if what in names}
     agreed, seed = 0, -1
     with LiveReplay(library) as live:
         while agreed < 20:

@@ -7,10 +7,10 @@ import subprocess
 import pytest
 
 from reducekit.errors import UsageError
-from reducekit.frontends.trace.formats import print_trace, read_trace
 from reducekit.frontends.trace.formats.smt2 import to_smt2
 from reducekit.frontends.trace.generate.generator import Generator
 from reducekit.frontends.trace.language.calls import Call
+from reducekit.frontends.trace.language.text import print_trace, read_trace
 from reducekit.frontends.trace.model.check import find_model
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.model.machine import Machine, run

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from reducekit.errors import UsageError
-from reducekit.frontends.trace.formats import print_trace
-from reducekit.frontends.trace.formats.offer import converted
-from reducekit.frontends.trace.formats.to_ipasir import to_ipasir
+from reducekit.frontends.trace.conversions import converted
+from reducekit.frontends.trace.formats.convert import to_ipasir
 from reducekit.frontends.trace.generate.generator import Generator
+from reducekit.frontends.trace.language.text import print_trace
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.model.machine import Machine, run
 from reducekit.frontends.trace.player import ReplayServer, find_library

@@ -12,15 +12,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reducekit.frontends.trace.formats import print_trace, read_trace
-from reducekit.frontends.trace.generate.generator import Generated, Generator, Play
+from reducekit.frontends.trace.generate.generator import Generated, Generator
 from reducekit.frontends.trace.generate.options import fuzzed_options, random_options
 from reducekit.frontends.trace.generate.plan import Settling, plan_of
+from reducekit.frontends.trace.generate.run import Play
 from reducekit.frontends.trace.language.calls import Call, Value
+from reducekit.frontends.trace.language.text import print_trace, read_trace
 from reducekit.frontends.trace.model.check import check, first_violation
 from reducekit.frontends.trace.model.conditions import Variable
-from reducekit.frontends.trace.model.definition import Effect, Model, ModelError
+from reducekit.frontends.trace.model.definition import Effect, Model
 from reducekit.frontends.trace.model.loader import load_model, parse_model
+from reducekit.frontends.trace.model.structure import ModelError
 from reducekit.frontends.trace.player import (
     DEFAULT_LIMITS,
     Library,

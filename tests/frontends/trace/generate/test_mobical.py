@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from reducekit.frontends.trace.formats import print_trace
 from reducekit.frontends.trace.generate.generator import Generator
+from reducekit.frontends.trace.language.text import print_trace
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.player import find_library
 from reducekit.frontends.trace.player.fitted import fitted

@@ -8,7 +8,7 @@ from itertools import product
 
 import pytest
 
-from reducekit.frontends.trace.generate import structures
+from reducekit.frontends.trace.generate import clauses as structures
 from reducekit.frontends.trace.generate.generator import Generator
 from reducekit.frontends.trace.model.loader import load_model
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from reducekit.errors import ParseError
-from reducekit.frontends.trace.formats import read_trace
+from reducekit.frontends.trace.language.text import read_trace
 from reducekit.frontends.trace.model.check import check, find_model, first_violation
 from reducekit.frontends.trace.model.loader import load_model
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from reducekit.frontends.trace.formats import read_trace
+from reducekit.frontends.trace.language.text import read_trace
 from reducekit.frontends.trace.model.check import check, find_model
 from reducekit.frontends.trace.model.learnt import sorts_of
 from tests.cli.tool import Tool

@@ -9,9 +9,9 @@ import pytest
 
 from reducekit.frontends.trace.language.calls import Call
 from reducekit.frontends.trace.model.chart import draw_chart
-from reducekit.frontends.trace.model.definition import ModelError
 from reducekit.frontends.trace.model.loader import load_model, parse_model, shipped
 from reducekit.frontends.trace.model.machine import Machine
+from reducekit.frontends.trace.model.structure import ModelError
 
 SMALL = """
 [api]

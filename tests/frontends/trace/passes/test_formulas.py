@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from reducekit.document import Patched
-from reducekit.frontends.trace.formats import read_trace
 from reducekit.frontends.trace.language.calls import Call
-from reducekit.frontends.trace.language.view import TraceView
+from reducekit.frontends.trace.language.text import read_trace
 from reducekit.frontends.trace.model.check import first_violation
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.passes.formulas import RandomFormulas
 from reducekit.frontends.trace.passes.options import OptionMode
+from reducekit.frontends.trace.passes.view import TraceView
 
 LINGELING = load_model("lingeling")
 MINISAT = load_model("minisat")

@@ -12,12 +12,12 @@ from random import Random
 import pytest
 
 from reducekit.change import Template
-from reducekit.frontends.trace.formats import print_trace, read_trace
 from reducekit.frontends.trace.language.calls import Call
-from reducekit.frontends.trace.language.view import TraceView
+from reducekit.frontends.trace.language.text import print_trace, read_trace
 from reducekit.frontends.trace.model.check import first_violation
 from reducekit.frontends.trace.model.loader import load_model, parse_model
 from reducekit.frontends.trace.passes.handles import HandleItems, Handles
+from reducekit.frontends.trace.passes.view import TraceView
 from reducekit.frontends.trace.player import ReplayServer, find_library
 from reducekit.search.problem import NOTHING
 from tests.cli.tool import Tool

@@ -8,17 +8,18 @@ import pytest
 
 from reducekit.document import Patched
 from reducekit.frontends.trace import Traces
-from reducekit.frontends.trace.formats import read_trace
 from reducekit.frontends.trace.language.calls import Call
-from reducekit.frontends.trace.language.view import TraceView
+from reducekit.frontends.trace.language.text import read_trace
 from reducekit.frontends.trace.model.check import first_violation
 from reducekit.frontends.trace.model.definition import Model
 from reducekit.frontends.trace.model.loader import load_model, parse_model
 from reducekit.frontends.trace.passes import drop
-from reducekit.frontends.trace.passes.arguments import Compact, Fold, Merge, Shorten, Signs
-from reducekit.frontends.trace.passes.drop import Begin, Truncate, Units
-from reducekit.frontends.trace.passes.options import Default, Import, Lower, Values
+from reducekit.frontends.trace.passes.arguments import Fold, compact, merge, shorten, signs
+from reducekit.frontends.trace.passes.drop import Begin, Units, truncate
+from reducekit.frontends.trace.passes.items import Substitutions
+from reducekit.frontends.trace.passes.options import Lower, default, import_options, values
 from reducekit.frontends.trace.passes.schedule import OPTION_MODES, own_schedule
+from reducekit.frontends.trace.passes.view import TraceView
 from reducekit.frontends.trace.player import ReplayOutcome
 from reducekit.frontends.trace.player.crash_cache import CrashCache
 from reducekit.search.problem import Search
@@ -102,10 +103,10 @@ def candidates(
 
 
 ITEM_PASSES = [
-    Truncate(),
-    Import(),
+    truncate,
+    import_options,
     Lower(),
-    Default(),
+    default,
     Units("kinds", drop.kinds),
     Units("rounds", drop.rounds),
     Units("solves", drop.solves),
@@ -116,8 +117,8 @@ ITEM_PASSES = [
     Units("variables", drop.variables),
     Fold(2),
 ]
-OPTION_PASSES = [Import(), Lower(), Lower(2), Default()]
-TREE_PASSES = [Compact(), Merge(), Shorten(), Signs(), Values()]
+OPTION_PASSES = [import_options, Lower(), Lower(2), default]
+TREE_PASSES = [compact, merge, shorten, signs, values]
 
 
 @pytest.mark.parametrize("each", [*ITEM_PASSES, *TREE_PASSES], ids=lambda each: each.name)
@@ -187,11 +188,11 @@ def test_begin_keeps_the_result_that_was_wrong() -> None:
 
 def test_all_literals_become_positive_at_once_before_some_do() -> None:
     text = b"init\n" + b"add -1\nadd -2\nadd -3\nadd 0\n" * 3 + b"sat\n"
-    alone = Signs().problem(view_of(text))
-    assert alone is not None
+    alone = signs.problem(view_of(text))
+    assert isinstance(alone, Substitutions)
     view = TraceView(read_trace(text, "lgl"), LINGELING, first_failing=lambda traces: None)
-    tree = Signs().problem(view)
-    assert tree is not None
+    tree = signs.problem(view)
+    assert isinstance(tree, Substitutions)
     assert len(tree.roots) > len(alone.roots)  # where each costs a run, all of them by themselves
     moves = [move for node in reversed(tree.roots) for move in tree.moves(node)]
     left = [view.document.render(dict(move.change.edits)).count(b"-") for move in moves]
@@ -215,7 +216,7 @@ def test_a_clause_with_a_melted_literal_goes_as_a_whole() -> None:
 
 
 def test_import_sets_what_is_not_set() -> None:
-    text = first(Import().problem(view_of(b"init\noption elim 0\nadd 1\n")))
+    text = first(import_options.problem(view_of(b"init\noption elim 0\nadd 1\n")))
     assert text.startswith(b"init\noption ")
     assert text.endswith(b"\noption elim 0\nadd 1\n")
     assert text.count(b"option elim ") == 1
@@ -225,9 +226,10 @@ def test_import_sets_what_is_not_set() -> None:
 def test_import_sets_a_part_of_the_options_where_all_are_too_many() -> None:
     trace = read_trace(b"init\nadd 1\nadd 0\nsat\n", "lgl")
     played = TraceView(trace, LINGELING, first_failing=lambda traces: None)
-    problem, alone = Import().problem(played), Import().problem(TraceView(trace, LINGELING))
-    assert problem is not None
-    assert alone is not None
+    problem = import_options.problem(played)
+    alone = import_options.problem(TraceView(trace, LINGELING))
+    assert isinstance(problem, Substitutions)
+    assert isinstance(alone, Substitutions)
     assert len(alone.moves(0)) == 1  # each of them would cost a run
     lines = [Patched(played.document).render_with(dict(m.change.edits)) for m in problem.moves(0)]
     texts = [text.removeprefix(b"init\n").removesuffix(b"add 1\nadd 0\nsat\n") for text in lines]
@@ -251,7 +253,7 @@ def test_lower_sets_options_to_their_least_values() -> None:
 
 
 def test_import_drops_what_breaks_the_contract_of_a_recorded_trace() -> None:
-    text = first(Import().problem(view_of(b"init\nmelt 7\nadd 1\nadd 0\nsat\n")))
+    text = first(import_options.problem(view_of(b"init\nmelt 7\nadd 1\nadd 0\nsat\n")))
     assert text.startswith(b"init\noption ")
     assert text.endswith(b"\nadd 1\nadd 0\nsat\n")
     assert b"melt" not in text
@@ -259,7 +261,7 @@ def test_import_drops_what_breaks_the_contract_of_a_recorded_trace() -> None:
 
 def test_compact_keeps_the_order_first() -> None:
     text = b"init\nadd 9\nadd -5\nadd 0\n"
-    assert first(Compact().problem(view_of(text))) == b"init\nadd 2\nadd -1\nadd 0\n"
+    assert first(compact.problem(view_of(text))) == b"init\nadd 2\nadd -1\nadd 0\n"
 
 
 @pytest.mark.parametrize("options", OPTION_MODES)
@@ -325,9 +327,9 @@ def test_variables_are_numbered_before_the_last_steps_only_where_each_trace_cost
     played = TraceView(read_trace(text, "lgl"), LINGELING, first_failing=lambda traces: None)
     schedule = own_schedule("all")
     for steps, among, by_itself in ((schedule.closing, False, True), (schedule.sweep, True, True)):
-        (compact,) = (each for each in steps if each.name == Compact.name)
-        assert (compact.problem(played) is not None) == among
-        assert (compact.problem(alone) is not None) == by_itself
+        (last,) = (each for each in steps if each.name == compact.name)
+        assert (last.problem(played) is not None) == among
+        assert (last.problem(alone) is not None) == by_itself
 
 
 def test_options_of_a_tiny_trace_stay_where_each_trace_costs_a_run() -> None:

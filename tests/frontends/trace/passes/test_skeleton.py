@@ -8,14 +8,15 @@ import pytest
 
 from reducekit.change import Template
 from reducekit.document import Patched
-from reducekit.frontends.trace.formats import read_trace
 from reducekit.frontends.trace.language.calls import Call
-from reducekit.frontends.trace.language.view import TraceView
+from reducekit.frontends.trace.language.text import read_trace
 from reducekit.frontends.trace.model.check import first_violation
 from reducekit.frontends.trace.model.loader import load_model
-from reducekit.frontends.trace.passes.drop import RandomDrops
-from reducekit.frontends.trace.passes.skeleton import Halves, Skeleton
-from reducekit.search.problem import Search
+from reducekit.frontends.trace.passes.drop import random_drops
+from reducekit.frontends.trace.passes.items import Substitutions
+from reducekit.frontends.trace.passes.skeleton import Skeleton, halves
+from reducekit.frontends.trace.passes.view import TraceView
+from reducekit.search.problem import FixedSearch, Search
 
 LINGELING = load_model("lingeling")
 Fails = Callable[[list[str]], bool]
@@ -98,12 +99,12 @@ def test_an_interpreter_that_plays_one_at_a_time_gets_a_few_parts() -> None:
 
 def test_halves_and_smaller_parts_go_with_what_needs_them() -> None:
     long = [*LONG[:4], *CLAUSES, *LONG[4:]]
-    blind = Halves().problem(view_of(long, None, []))
-    assert blind is not None
+    blind = halves.problem(view_of(long, None, []))
+    assert isinstance(blind, Substitutions)
     assert len(blind.moves(0)) == 6  # each of them costs a run of its own
     view = view_of(long, lambda calls: False, [])
-    found = Halves().problem(view)
-    assert found is not None
+    found = halves.problem(view)
+    assert isinstance(found, Substitutions)
     moves = found.moves(0)
     sizes = []
     for move in moves:
@@ -118,15 +119,15 @@ def test_halves_and_smaller_parts_go_with_what_needs_them() -> None:
     assert {*sizes[2:6]} <= {0.7, 0.8}
     assert {*sizes[6:]} <= {0.8, 0.9}
     assert len(sizes) == 14
-    assert Halves().problem(view_of(LONG, None, [])) is None
+    assert halves.problem(view_of(LONG, None, [])) is None
 
 
 def test_many_calls_go_at_a_time_drawn_at_random() -> None:
     long = [*LONG[:4], *CLAUSES, "sat"]
-    assert RandomDrops().problem(view_of(long, None, [])) is None  # each costs a run of its own
+    assert random_drops.problem(view_of(long, None, [])) is None  # each costs a run of its own
     view = view_of(long, lambda calls: False, [])
-    found = RandomDrops().problem(view)
-    assert found is not None
+    found = random_drops.problem(view)
+    assert isinstance(found, FixedSearch)
     search: Search = found.search
     sizes: list[int] = []
     kept: list[str] = []

@@ -8,14 +8,14 @@ from dataclasses import replace
 
 import pytest
 
-from reducekit.frontends.trace.formats import read_trace
 from reducekit.frontends.trace.language.calls import Call
-from reducekit.frontends.trace.language.view import TraceView
+from reducekit.frontends.trace.language.text import read_trace
 from reducekit.frontends.trace.model.check import first_violation
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.passes.neighbours import Neighbours
 from reducekit.frontends.trace.passes.options import OptionMode
 from reducekit.frontends.trace.passes.schedule import OPTION_MODES
+from reducekit.frontends.trace.passes.view import TraceView
 from reducekit.frontends.trace.player import (
     ReplayOutcome,
     ReplayServer,

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from reducekit.frontends.trace.formats import read_trace
 from reducekit.frontends.trace.language.calls import Call
-from reducekit.frontends.trace.language.view import TraceView
+from reducekit.frontends.trace.language.text import read_trace
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.model.machine import Machine
+from reducekit.frontends.trace.passes.view import TraceView
 from reducekit.frontends.trace.player.contract import may_be_lawful, without_slips
 from reducekit.oracle.criterion import Matches
 from tests.cli.tool import Tool

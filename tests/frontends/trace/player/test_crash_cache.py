@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reducekit.frontends.trace.formats import read_trace
+from reducekit.frontends.trace.language.text import read_trace
 from reducekit.frontends.trace.player import ReplayServer, find_library
 from reducekit.frontends.trace.player.crash_cache import CrashCache
 from reducekit.frontends.trace.player.replay_executor import ReplayExecutor

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from reducekit.frontends.trace.formats import read_trace
 from reducekit.frontends.trace.language.calls import Call, Value
+from reducekit.frontends.trace.language.text import read_trace
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.model.machine import Machine, run
 from reducekit.frontends.trace.player import ReplayServer, find_library

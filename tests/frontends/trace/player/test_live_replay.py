@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from reducekit.frontends.trace.formats import read_trace
 from reducekit.frontends.trace.language.calls import Call
+from reducekit.frontends.trace.language.text import read_trace
 from reducekit.frontends.trace.player import ReplayServer, find_library, read_fault
 from reducekit.frontends.trace.player.live_replay import LiveReplay
 from reducekit.oracle.limits import Limits

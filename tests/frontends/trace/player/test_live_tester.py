@@ -8,9 +8,9 @@ from itertools import pairwise
 
 import pytest
 
-from reducekit.frontends.trace.formats import print_trace
 from reducekit.frontends.trace.generate.generator import Generator
 from reducekit.frontends.trace.language.calls import Call
+from reducekit.frontends.trace.language.text import print_trace
 from reducekit.frontends.trace.model.check import first_violation
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.player import (

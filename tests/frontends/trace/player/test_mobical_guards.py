@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reducekit.frontends.trace.formats import read_trace
 from reducekit.frontends.trace.language.calls import Call
+from reducekit.frontends.trace.language.text import read_trace
 from reducekit.frontends.trace.player import ReplayServer, find_library
 from reducekit.frontends.trace.programs import program
 from tests.frontends.trace.player.test_stock_cadical import stock

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from reducekit.errors import UsageError
-from reducekit.frontends.trace.formats import read_trace
 from reducekit.frontends.trace.generate.generator import Generator
 from reducekit.frontends.trace.language.calls import Call
+from reducekit.frontends.trace.language.text import read_trace
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.player import Library, ReplayServer, find_library, helpers
 from reducekit.frontends.trace.player.fitted import fitted

@@ -20,8 +20,8 @@ import capstone
 import pytest
 
 from reducekit.errors import UsageError
-from reducekit.frontends.trace.formats import read_trace
 from reducekit.frontends.trace.language.calls import Call, Value
+from reducekit.frontends.trace.language.text import read_trace
 from reducekit.frontends.trace.player import (
     DEFAULT_LIMITS,
     ReplayOutcome,

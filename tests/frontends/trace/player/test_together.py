@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from reducekit.frontends.trace.formats import read_trace
 from reducekit.frontends.trace.hunt.library_tests import Answers
 from reducekit.frontends.trace.language.calls import Call
+from reducekit.frontends.trace.language.text import read_trace
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.player import (
     DEFAULT_LIMITS,

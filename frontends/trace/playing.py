@@ -1,0 +1,253 @@
+"""What traces offer to `replay`: one run, by a library or an interpreter, and how it ended."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from reducekit.errors import ParseError, UsageError
+from reducekit.executors.local import LocalExecutor
+from reducekit.frontends.trace.language.calls import Call, Trace
+from reducekit.frontends.trace.language.text import (
+    FORMATS,
+    head_options,
+    options_to_play,
+    read_trace,
+)
+from reducekit.frontends.trace.model.check import find_model
+from reducekit.frontends.trace.model.loader import load_model
+from reducekit.frontends.trace.player import (
+    CONTRACT,
+    MISMATCH,
+    PARSE,
+    Library,
+    ReplayOutcome,
+    ReplayServer,
+    find_library,
+    read_fault,
+    resolve,
+)
+from reducekit.frontends.trace.player.classify import classified
+from reducekit.frontends.trace.player.references import opened_checker
+from reducekit.offers import FormatOption, PlayEnd, Playing, PlayRequest
+from reducekit.oracle.command import Command
+from reducekit.oracle.criterion import Everything
+from reducekit.oracle.oracle import Oracle
+
+_APIS = {"lgl": "lingeling", "mobical": "cadical", "boolector": "boolector", "words": "ipasir"}
+_SHARED = "words"
+"""The format that several APIs have."""
+_STATUSES = {"contract": CONTRACT, "parse": PARSE, "oracle": MISMATCH}
+_GDB = "gdb"
+_NAMES = {"ok": "passed", "contract": "contract violation", "mismatch": "wrong result"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Choices:
+    """The values of the options."""
+
+    model: str | None
+    format: str | None
+    library: str | None
+    fault: str | None
+    faults: str | None
+    check_returns: bool
+    results: bool
+    gdb: bool
+
+
+def play(request: PlayRequest) -> PlayEnd:
+    """Play a trace once. Raises UsageError."""
+    choices = _Choices(**request.values)
+    if request.command is None:
+        with request.guard.allowed():
+            return _with_library(request, choices)
+    for given, name in (
+        (choices.library, "library"),
+        (choices.fault, "fault"),
+        (choices.check_returns, "check_returns"),
+        (choices.results, "results"),
+        (choices.gdb, "gdb"),
+    ):
+        if given:
+            raise UsageError(f"`{name}` is for replays against a library, not for `command`")
+    return _with_command(request, choices, request.command)
+
+
+def _with_library(request: PlayRequest, choices: _Choices) -> PlayEnd:
+    try:
+        trace = read_trace(request.text, choices.format)
+    except ParseError as error:
+        return PlayEnd(PARSE, None, f"not a trace: {request.path}: {error}")
+    choices = _named(choices, trace)
+    library = find_library(_api(choices, trace), choices.library)
+    if choices.gdb:
+        return _in_debugger(trace, library, choices)
+    fault = None if choices.fault is None else read_fault(choices.fault, choices.faults)
+    patch = None if fault is None else resolve(fault, library.path)
+    with ReplayServer(library, patch=patch, check_results=choices.check_returns) as server:
+        outcome = server.replay(trace.calls, request.limits)
+        if outcome.kind == "ok":
+            api = library.interface.api
+            with ExitStack() as opened:
+                checker = opened_checker(api, choices.library, server, request.limits, opened)
+                if checker is not None:
+                    outcome = checker.judged(trace.calls, outcome)
+    lines: list[str] = []
+    if choices.results:
+        lines = [
+            f"{call.line}: {call}: {result}"
+            for call, result in zip(trace.calls, outcome.results, strict=False)
+            if result is not None
+        ]
+    number = outcome.signal
+    if outcome.kind == "timeout" and number == signal.SIGKILL:
+        number = signal.SIGALRM
+    return PlayEnd(
+        outcome.status,
+        number,
+        _summary(outcome, trace.calls),
+        outcome.stdout,
+        outcome.stderr,
+        tuple(lines),
+        (f"library: {library}", *((library.note,) if library.note else ())),
+    )
+
+
+def _in_debugger(trace: Trace, library: Library, choices: _Choices) -> PlayEnd:
+    """Run a program that makes the calls of a trace below gdb, which the user talks to."""
+    # Imported here: programs play traces to check answers.
+    from reducekit.frontends.trace.programs import program
+
+    for given, name in (
+        (choices.fault, "fault"),
+        (choices.check_returns, "check_returns"),
+        (choices.results, "results"),
+    ):
+        if given:
+            raise UsageError(f"`gdb` and `{name}` are mutually exclusive: give one")
+    if shutil.which(_GDB) is None:
+        raise UsageError(f"{_GDB} is not in PATH: install it, or leave out `gdb`")
+    written, left_out = program(trace, "py", library.interface.api, library, checked=False)
+    with TemporaryDirectory(prefix="reducekit-") as folder:
+        path = Path(folder, "trace.py")
+        path.write_bytes(written)
+        words = [_GDB, "--args", sys.executable, str(path)]
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for gdb
+        try:
+            status = subprocess.run(words, check=False, preexec_fn=_heed_interrupts).returncode
+        finally:
+            signal.signal(signal.SIGINT, before)
+    names = ", ".join(dict.fromkeys(call.name for call in left_out))
+    notes = (f"the library lacks these calls, so they are left out: {names}",) if names else ()
+    number = -status if status < 0 else None
+    return PlayEnd(None if number else status, number, f"{_GDB} has ended", notes=notes)
+
+
+def _heed_interrupts() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def _named(choices: _Choices, trace: Trace) -> _Choices:
+    """Return the options, with what the trace names where they say nothing."""
+    if choices.library is None:
+        named = options_to_play(trace.head)
+    else:  # a fault is one of a library
+        model = head_options(trace.head).get("model")
+        named = {} if model is None else {"model": model}
+    return replace(
+        choices,
+        model=choices.model or named.get("model"),
+        library=choices.library or named.get("library"),
+        fault=choices.fault or named.get("fault"),
+        faults=choices.faults or named.get("faults"),
+    )
+
+
+def _api(choices: _Choices, trace: Trace) -> str:
+    if choices.model is not None:
+        return choices.model
+    if trace.format not in _APIS:
+        raise UsageError(
+            f"there is no library that a trace in the format {trace.format} can be replayed "
+            "against; `command` names a program that reads it"
+        )
+    return find_model(trace).name if trace.format == _SHARED else _APIS[trace.format]
+
+
+def _summary(outcome: ReplayOutcome, calls: Sequence[Call]) -> str:
+    """Say how a replay ended, and where."""
+    if outcome.kind == "ok":
+        return f"passed: {len(calls)} call{'' if len(calls) == 1 else 's'}"
+    if outcome.kind in _NAMES:
+        return f"{_NAMES[outcome.kind]}: {outcome.place or outcome.reason}"
+    if outcome.last_call < 0:
+        return outcome.describe()
+    call = calls[outcome.last_call]
+    place = f"line {call.line}" if call.line else f"call {outcome.last_call + 1}"
+    after = "after " if len(outcome.results) > outcome.last_call else "in "
+    return f"{outcome.describe()} {after}{place}: {call}"
+
+
+def _with_command(request: PlayRequest, choices: _Choices, command: str | Sequence[str]) -> PlayEnd:
+    api = choices.model
+    if api is None:
+        name = choices.format
+        if name is None:
+            try:
+                name = read_trace(request.text).format
+            except ParseError:  # the interpreter may know better
+                name = ""
+        api = _APIS.get(name)
+    table = load_model(api).classify if api is not None else ()
+    oracle = Oracle((Command.of(command),), Everything(1))
+    suffix = "".join(request.path.suffixes[-1:])
+    guard = request.guard
+    with LocalExecutor(oracle, 1, suffix, guard=guard) as executor, guard.allowed():
+        executor.submit(0, request.text, request.limits)
+        (finished,) = executor.wait()
+    (outcome,) = finished.outcomes
+    name = classified(table, outcome)
+    described = outcome.describe()
+    if name is not None and outcome.limit is None:
+        described = f"{name}: {described}"
+    if name in _STATUSES and outcome.limit is None:
+        return PlayEnd(_STATUSES[name], None, described, outcome.stdout, outcome.stderr)
+    number = outcome.signal
+    if outcome.limit == "time" and number == signal.SIGKILL:
+        number = signal.SIGALRM
+    return PlayEnd(outcome.status, number, described, outcome.stdout, outcome.stderr)
+
+
+PLAYING = Playing(
+    play,
+    (
+        FormatOption("model", "The API; default: that of the trace's format.", metavar="API"),
+        FormatOption(
+            "format", "Default: what it looks like.", "choice", choices=tuple(sorted(FORMATS))
+        ),
+        FormatOption("library", "The library; default: what is installed.", metavar="NAME|PATH"),
+        FormatOption(
+            "fault",
+            "Overwrite an instruction: SYMBOL+OFFSET:abort or :delete, =HEX for the bytes "
+            "expected there; or a name in --faults.",
+            metavar="FAULT",
+        ),
+        FormatOption("faults", "A list of faults (JSON).", metavar="FILE"),
+        FormatOption(
+            "check_returns", "Compare results with those in the trace.", "flag", default=False
+        ),
+        FormatOption("results", "Print what each call returned.", "flag", default=False),
+        FormatOption("gdb", "Replay in one process, in gdb.", "flag", default=False),
+    ),
+    "Exit status: 0 passed, 86 contract violation, 87 not a trace of the API, 88 wrong answer, or "
+    "another result than in the trace (--check-returns); otherwise the program's own, or its own "
+    "signal. A replay that runs out of time ends by SIGXCPU (--cpu) or SIGALRM (--timeout).",
+)

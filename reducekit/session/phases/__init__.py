@@ -1,0 +1,1 @@
+"""The phases of a session, in their order: prepare, golden runs, search, ending."""

@@ -1,0 +1,333 @@
+"""Prepares a session: everything that can be wrong with the options is found before any run.
+
+In this order: the input and its format; the test, which is a command, a function or the format's
+own; the search; the place of the output. Nothing is written before the last.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import tempfile
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, fields, replace
+from operator import itemgetter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reducekit import registry
+from reducekit.errors import ParseError, UsageError
+from reducekit.executors.executor import Guard
+from reducekit.frontend import Frontend, View
+from reducekit.offers import ChecksModels, Claims, Overrides, Skips, Varies
+from reducekit.oracle.also import Quiet, about_answers, compares_answers
+from reducekit.oracle.command import Command, Vary
+from reducekit.oracle.criterion import Criterion
+from reducekit.oracle.kinds import regex
+from reducekit.oracle.limits import Limits
+from reducekit.own_checks import ChecksCandidates, GuardsCommand, OracleRequest, OwnOracle
+from reducekit.passes import Pass, help_of
+from reducekit.reduction import STAGES, PassChoice, Protection
+from reducekit.session.cluster import Cluster
+from reducekit.session.options import MISSING_COMMAND, Failure, Options, Words
+from reducekit.session.place.inputs import (
+    HEAD,
+    naming,
+    output_path,
+    plain_path,
+    read,
+    refuse_blank,
+    refuse_other_format,
+)
+from reducekit.session.place.journal import open_for
+from reducekit.session.place.output import OutputFile
+from reducekit.session.runs.openers import opener_of
+from reducekit.session.runs.run import Job
+
+if TYPE_CHECKING:
+    from reducekit.session.runs.programs import Preference, Program
+
+_FALLBACK = "text"
+"""The format that reads any text, by lines and tokens."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unclaimed:
+    """Removes the answer that a text claims from what programs see, since parts of it have others.
+
+    A reduction removes what no program sees, so the result claims none either.
+    """
+
+    unclaimed: Callable[[bytes], bytes]
+    vary: Vary | None  # makes the variant before
+
+    def __call__(self, text: bytes, number: int) -> bytes:
+        """Return the variant with this number, without claims."""
+        return self.unclaimed(text if self.vary is None else self.vary(text, number))
+
+
+@dataclass(slots=True)
+class _Test:
+    """What decides whether a candidate fails."""
+
+    frontend: Frontend  # the one to reduce with: a format's own test may know more of the text
+    options: Options  # those given, with what the format's own test adds
+    own: OwnOracle | None
+    limits: Limits
+    commands: tuple[Command, ...]
+    fresh: tuple[Command, ...]
+    criterion: Criterion
+    text: bytes  # the input, without options that the commands set
+    notes: list[str]
+
+
+def prepare(options: Options, guard: Guard) -> Job:
+    """Check everything that the options name; write no result. Raises UsageError or ParseError.
+
+    Raises NotInterestingError if the format checks the input itself and that does not fail.
+    """
+    with ExitStack() as stack:
+        strategy = registry.strategy(options.strategy)
+        whole, backup = read(options)
+        path = output_path(options)
+        test = _test(options, *_format(options, whole, guard, stack), whole)
+        own, text = test.own, test.text
+        protection = _protection(options, text)
+        with naming(options.input_name):
+            frontend, view = _parsed(options, test.frontend, text)
+        own_passes, programs, preference = _programs(
+            options, frontend.suffix, test.limits, guard, stack
+        )
+        choice = PassChoice(tuple(options.only), tuple(options.without), own_passes)
+        refused = frontend.refuses(text) if isinstance(frontend, Skips) else None
+        if refused is not None:
+            raise UsageError(refused)
+        choice.of(frontend.schedule(strategy.passes))
+        with guard.held():
+            output = None if path is None else _writable(path)
+        others = None
+        if options.also_interesting is not None:
+            from reducekit.session.place.other_failures import OtherFailures
+
+            others = OtherFailures(options.also_interesting, frontend.suffix)
+        options = _with_cluster(test.options, stack)
+        opener = opener_of(options, frontend.suffix, guard)
+        runs = options.command or (options.known and options.opener is None)
+        if own is None and runs and isinstance(frontend, GuardsCommand):
+            opener = frontend.opener(opener, text)
+        with guard.held():
+            opened = open_for(
+                options,
+                text,
+                path,
+                format_name=frontend.name,
+                commands=test.commands,
+                criterion=test.criterion,
+                libraries=() if own is None else own.libraries,
+            )
+        return Job(
+            name=options.input_name,
+            read=whole,
+            text=text,
+            frontend=frontend,
+            views=[view],
+            strategy=strategy,
+            choice=choice,
+            commands=test.commands,
+            fresh=test.fresh,
+            criterion=test.criterion,
+            limits=test.limits,
+            opened=opened,
+            output=output,
+            backup=backup,
+            other_failures=others,
+            opener=opener,
+            own=own,
+            jobs=options.jobs,
+            cluster=options.cluster if isinstance(options.cluster, Cluster) else None,
+            subject=getattr(own or options.known, "subject", None),
+            protection=protection,
+            programs=tuple(programs),
+            preference=preference,
+            notes=tuple(test.notes),
+            closing=stack.pop_all(),
+        )
+
+
+def _format(
+    options: Options, text: bytes, guard: Guard, stack: ExitStack
+) -> tuple[Frontend, OwnOracle | None]:
+    """Return the format of the input, and how it checks candidates if no command is given.
+
+    Raises UsageError, ParseError.
+    """
+    frontend = _frontend(options, text)
+    if options.workdir is not None and not os.access(options.workdir, os.W_OK | os.X_OK):
+        raise UsageError(f"`workdir`: {options.workdir} is no folder that can be written")
+    with naming(options.input_name):
+        refuse_blank(text)
+        if not options.lenient:
+            refuse_other_format(frontend, text, options.input_name)
+        own = None if options.says_what_fails else _own_oracle(options, frontend, text, guard)
+    if own is not None:
+        stack.callback(own.close)
+    return frontend, own
+
+
+def _test(options: Options, frontend: Frontend, own: OwnOracle | None, text: bytes) -> _Test:
+    """Return what decides whether a candidate of the text fails. Raises UsageError."""
+    needing = ("also_passes", "also_match", "match_stack", "cluster")
+    if own is not None or options.interesting is not None:
+        for name in needing:
+            if getattr(options, name):
+                raise UsageError(f"`{name}` requires `command` or `oracle`")
+    limits, notes = options.limits(), list[str]()
+    if own is not None:
+        frontend, limits, notes = own.frontend, own.limits, list(own.notes)
+        options = replace(options, command=own.command, opener=own.opener)
+    vary = frontend.variant if isinstance(frontend, Varies) else None
+    models = frontend if isinstance(frontend, ChecksModels) else None
+    commands, criterion = options.commands_and_criterion(vary, models)
+    fresh = options.fresh_commands(commands, criterion, vary)
+    if options.unstable and vary is None:
+        notes.append(
+            "files of this format have no variants: the runs of `unstable` differ by seeds only"
+        )
+    if about_answers(criterion):
+        criterion = Quiet(criterion)
+        if isinstance(frontend, Overrides):
+            text, yielded = frontend.yielding(text, [each.words[1:] for each in commands])
+            if yielded:
+                names = ", ".join(f":{each}" for each in yielded)
+                notes.append(
+                    f"left out, as the commands set them and the input would override that: {names}"
+                )
+    if (
+        compares_answers(criterion)
+        and isinstance(frontend, Claims)
+        and frontend.unclaimed(text) != text
+    ):
+        commands, fresh = (
+            tuple(replace(each, vary=Unclaimed(frontend.unclaimed, each.vary)) for each in some)
+            for some in (commands, fresh)
+        )
+    return _Test(frontend, options, own, limits, commands, fresh, criterion, text, notes)
+
+
+def _frontend(options: Options, text: bytes) -> Frontend:
+    given = options.format
+    if given is None:
+        path = plain_path(options.input) if isinstance(options.input, Path) else Path()
+        given = registry.guess_format(str(path), text[:HEAD])
+        if given is None:
+            return registry.frontend(_FALLBACK, suffix=path.suffix)
+    return registry.frontend(given) if isinstance(given, str) else given
+
+
+def _own_oracle(options: Options, frontend: Frontend, text: bytes, guard: Guard) -> OwnOracle:
+    """Return how the format checks candidates. Raises UsageError if it requires a command."""
+    failure = {field.name: getattr(options, field.name) for field in fields(Failure)}
+    file = "-" if isinstance(options.input, bytes) else str(options.input)
+    if not isinstance(frontend, ChecksCandidates):
+        raise UsageError(MISSING_COMMAND)
+    return frontend.own_oracle(
+        OracleRequest(text, options.input_name, file, failure, options.limits(), guard)
+    )
+
+
+def _protection(options: Options, text: bytes) -> Protection:
+    """Return what has to stay. Raises UsageError for an expression that matches nothing."""
+    patterns = [regex("protect", each) for each in options.protect]
+    for given, pattern in zip(options.protect, patterns, strict=True):
+        if not any(map(itemgetter(0), pattern.finditer(text))):
+            raise UsageError(f"`protect`: {given!r} matches nothing in the input")
+    return Protection.of(text, patterns)
+
+
+def _parsed(options: Options, frontend: Frontend, text: bytes) -> tuple[Frontend, View]:
+    """Parse the input; with `lenient`, a text that does not parse is read as lines."""
+    try:
+        view = frontend.parse(text)
+    except ParseError as error:
+        if not options.lenient:
+            error.add_note("(`lenient` reduces such a file too, by lines and tokens)")
+            raise
+        frontend = registry.frontend(_FALLBACK, suffix=frontend.suffix)
+        view = frontend.parse(text)
+    return frontend, view
+
+
+def _programs(
+    options: Options, suffix: str, limits: Limits, guard: Guard, stack: ExitStack
+) -> tuple[tuple[Pass, ...], Sequence[Program], Preference | None]:
+    """Return the user's programs: as passes, as programs to attach, and as what prefers texts."""
+    if options.prefer_first and options.prefer is None:
+        raise UsageError("`prefer_first` requires `prefer`")
+    if not options.propose and options.prefer is None:
+        return (), (), None
+    from reducekit.session.runs.programs import Preference, Program, Proposals
+
+    workdir = None if options.workdir is None else str(options.workdir.absolute())
+
+    def made(option: str, words: Words) -> Program:
+        command = Command.of(words, shell=options.shell)
+        program = Program(option, words, command, suffix, limits, guard, workdir)
+        stack.callback(program.close)
+        return program
+
+    proposing = tuple(made("propose", each) for each in options.propose)
+    passes = (Proposals(proposing),) if proposing else ()
+    if options.prefer is None:
+        return passes, proposing, None
+    prefers = made("prefer", options.prefer)
+    return passes, (*proposing, prefers), Preference(prefers, first=options.prefer_first)
+
+
+def _writable(path: Path) -> OutputFile:
+    """Return the output. Raises UsageError, with what to type if its folder is read-only."""
+    try:
+        return OutputFile(path)
+    except UsageError as error:
+        if path.parent.is_dir() and not os.access(path.parent, os.W_OK):
+            other = Path(tempfile.gettempdir(), path.name)
+            error.add_note(f"write elsewhere: `output` {shlex.quote(str(other))}")
+        raise
+
+
+def _with_cluster(options: Options, stack: ExitStack) -> Options:
+    """Connect to the cluster, if there is one; `jobs` then defaults to its capacity."""
+    cluster = options.cluster
+    if cluster is None:
+        for name in ("ship", "local_slots"):
+            if getattr(options, name):
+                raise UsageError(f"`{name}` requires `cluster`")
+        return options
+    if isinstance(cluster, str):
+        cluster = stack.enter_context(
+            Cluster(cluster, ship=options.ship, local_slots=options.local_slots)
+        )
+    return replace(
+        options, cluster=cluster, jobs=options.jobs if options.jobs > 1 else cluster.slots
+    )
+
+
+def described(name: str, strategy: str) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return the stages of a format's schedule: in words, with their passes and what those do.
+
+    A pass that occurs several times in a stage is listed once. Raises UsageError for unknown names.
+    """
+    schedule = registry.frontend(name).schedule(registry.strategy(strategy).passes)
+    rows = []
+    for stage, words in STAGES.items():
+        passes = {each.name: _what(each) for each in getattr(schedule, stage)}
+        if passes:
+            rows.append((words, list(passes.items())))
+    return rows
+
+
+def _what(each: Pass) -> str:
+    """Return the first sentence of a pass's description."""
+    said = help_of(each)
+    first = " ".join(said.partition("\n\n")[0].split()).partition(". ")[0].rstrip(".")
+    return first.removeprefix("The pass ").removeprefix("A pass ").removeprefix("that ")

@@ -1,0 +1,400 @@
+"""The journal of a session: which reduction it belongs to, how that is resumed, what it tells."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import platform
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from reducekit.errors import UsageError
+from reducekit.journal import (
+    OUTPUT,
+    Head,
+    Journal,
+    Step,
+    digest,
+    journal_path,
+    load,
+    open_journal,
+)
+from reducekit.journal import (
+    Contents as Contents,
+)
+from reducekit.oracle.command import Command
+from reducekit.oracle.criterion import Criterion
+from reducekit.oracle.files import FileState, changed_files, files_of
+from reducekit.own_checks import Subject
+from reducekit.session.options import Options
+from reducekit.session.place.inputs import earlier_run, output_path, reduced_path
+from reducekit.session.place.output import Kept, OutputFile, SavedBest, put_aside
+from reducekit.session.report import Report
+from reducekit.text import shortened
+from reducekit.version import __version__
+
+_WIDTH = "width"
+"""The setting of a journal's head that holds the width."""
+_ENDED = "ended"
+_WRITTEN = "written by the test"
+_DECIDING = ("fast", "repeat", "timeout", "memory", "cpu", "max_output", "ignore_out", "ignore_err")
+"""The options that determine the steps of a run and have no field of their own in the head."""
+_SCHEMA = 1  # of a history as JSON
+_COLUMNS = 100  # of what a step did
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The journal of a session, and what was found in its place."""
+
+    journal: Journal | None
+    """None: no journal is kept."""
+    width: int
+    kept: Kept = field(default_factory=Kept)
+    notice: str | None = None
+    changed: str | None = None
+    """How the test has changed since the earlier run, whose verdicts are therefore not used."""
+    edited: bytes | None = None
+    """The text of the output, if somebody edited it since the earlier run."""
+    files: Callable[[], dict[str, FileState]] = dict
+    """Returns the current state of the test's files."""
+
+    @property
+    def resumed(self) -> bool:
+        """Whether an earlier run is resumed."""
+        return self.journal is not None and self.journal.resumed
+
+
+def open_for(
+    options: Options,
+    text: bytes,
+    output: Path | None,
+    *,
+    format_name: str,
+    commands: Sequence[Command],
+    criterion: Criterion,
+    libraries: Sequence[Path] = (),
+) -> Opened:
+    """Open the journal next to the output, and resume an earlier run of the same kind.
+
+    If only the test has changed, the steps of that run become candidates and its verdicts are
+    dropped. A function may change unnoticed, so with one nothing is resumed unless `resume` is
+    given. `libraries` are files that the test uses without naming them. Results of other runs are
+    renamed. Raises UsageError if `resume` is given and the journal belongs to another run, if it is
+    in use, or if the file is not a journal.
+    """
+    width = options.width or options.jobs
+    if options.resume and options.restart:
+        raise UsageError("`resume` and `restart` are mutually exclusive: give one")
+    if output is None or not options.journal:
+        return _without_journal(options, output, width)
+    found = earlier_run(output)
+    recorded = None if found is None else found.head
+    # The files that the reduction itself reads or writes do not belong to its test.
+    own = [output, journal_path(output)]
+    if isinstance(options.input, Path):
+        own.append(options.input)
+    files = partial(
+        files_of,
+        commands,
+        (*libraries, *options.ship),
+        without={os.path.abspath(path) for path in own},
+        known=None if recorded is None else recorded.files,
+    )
+    head = Head.of(
+        text,
+        version=__version__,
+        frontend=format_name,
+        strategy=options.strategy,
+        commands=[command.shell_line("FILE") for command in commands],
+        criterion=criterion.describe(),
+        settings={_WIDTH: str(width), **_settings(options)},
+        files=files(),
+    )
+    resume, changed, notice = _resumes(options, output, head, found), None, None
+    if resume and found is not None and recorded is not None and not options.restart:
+        if options.width is None:  # that of the journal will do
+            width = int(recorded.settings[_WIDTH])
+            head = replace(head, settings={**head.settings, _WIDTH: str(width)})
+        if not recorded.differences(head):
+            changed = _changed(found, head)
+        if found.current:
+            begun = "already finished:" if _ENDED in found.notes else "resuming from"
+            notice = (
+                f"{begun} {output} ({found.steps[found.current].size:,} bytes, "
+                f"{len(found.verdicts):,} checks known); `restart` starts over"
+            )
+    if not resume or changed is not None:
+        opened = _begin(options, text, output, head, found if changed else None, changed)
+    else:
+        journal = open_journal(journal_path(output), head, text, resume=True)
+        opened = Opened(journal, width, notice=notice)
+    edited = _edited_since(output, text, found) if resume or options.in_place else None
+    return replace(opened, edited=edited, files=files)
+
+
+def _resumes(options: Options, output: Path, head: Head, found: Contents | None) -> bool:
+    """Return whether the run with this head resumes what was found; with `resume` it has to."""
+    if found is None or found.head is None:
+        if options.resume and journal_path(output).exists():
+            load(journal_path(output))  # raises UsageError where it is no journal
+            return False  # it holds no run: the output is of another
+        return options.resume
+    if options.resume or options.restart or options.interesting is not None:
+        return options.resume
+    any_width = options.width is None
+    return all(
+        any_width and each.startswith(f"another {_WIDTH}:") for each in found.head.differences(head)
+    )
+
+
+def _without_journal(options: Options, output: Path | None, width: int) -> Opened:
+    """Return a setup without a journal; an existing output is renamed."""
+    if options.resume:
+        raise UsageError(
+            "`resume` and `journal` are mutually exclusive: give one"
+            if output is not None
+            else "`resume` needs an output: the journal stands beside it"
+        )
+    if output is None or options.in_place:
+        return Opened(None, width)
+    kept = put_aside(output)
+    return Opened(None, width, kept, kept.notice("another run, as this one keeps no journal"))
+
+
+def _settings(options: Options) -> dict[str, str]:
+    """Return the options that determine the steps, as text. Most are named only if given."""
+    given = {
+        name: value
+        for name in ("only", "without", "protect", "propose", "prefer", "prefer_first")
+        if (value := getattr(options, name))
+    }
+    return {
+        **{name: str(getattr(options, name)) for name in _DECIDING},
+        **{
+            name: ", ".join(sorted(value)) if name in ("only", "without") else repr(value)
+            for name, value in given.items()
+        },
+        **({} if options.unresolved is None else {"unresolved": str(options.unresolved)}),
+    }
+
+
+def _edited_since(output: Path, text: bytes, found: Contents | None) -> bytes | None:
+    """Return the text of an output that somebody edited; None if a run or the input has it.
+
+    `found` is the journal of the run that wrote it.
+    """
+    try:
+        held = output.read_bytes()
+    except OSError:
+        return None
+    if not held or held == text:
+        return None
+    return None if found is not None and digest(held) in found.all_steps().numbers else held
+
+
+def begin_again(opened: Opened, options: Options, text: bytes, changed: str) -> Opened:
+    """Start a journal in place of the one to be resumed; its steps become candidates."""
+    journal = opened.journal
+    output = output_path(options)
+    assert journal is not None
+    assert output is not None
+    journal.close()
+    return _begin(options, text, output, journal.head, journal.found, changed)
+
+
+def _begin(
+    options: Options,
+    text: bytes,
+    output: Path,
+    head: Head,
+    earlier: Contents | None,
+    changed: str | None,
+) -> Opened:
+    """Start a journal; rename what is in its place."""
+    kept = put_aside(output, only_journal=options.in_place)
+    steps = None if earlier is None else earlier.all_steps()
+    try:
+        journal = open_journal(journal_path(output), head, text, resume=False, earlier=steps)
+    except BaseException:
+        kept.put_back()
+        raise
+    why = "begun anew" if options.restart else changed or "of another run"
+    return Opened(journal, int(head.settings[_WIDTH]), kept, kept.notice(why), changed)
+
+
+def _changed(found: Contents, head: Head) -> str | None:
+    """Describe how the test differs from the journal's; None if it does not."""
+    assert found.head is not None
+    if found.head.files is None or head.files is None:
+        return "the earlier run did not record its test"
+    written = json.loads(found.notes.get(_WRITTEN, "[]"))
+    names = [
+        os.path.basename(path)
+        for path in changed_files(found.head.files, head.files)
+        if path not in written
+    ]
+    if not names:
+        return None
+    shown = " and ".join([*filter(None, [", ".join(names[:-1])]), names[-1]])
+    return f"{shown} {'has' if len(names) == 1 else 'have'} changed since"
+
+
+def note_written(opened: Opened, commands: Sequence[Command]) -> None:
+    """Record which files the first runs wrote, such as a log: these are not part of the test.
+
+    The program that a command starts is part of it, whoever changes it.
+    """
+    journal = opened.journal
+    if journal is None or journal.head.files is None:
+        return
+    programs = {command.words[0] for command in commands}
+    now = opened.files()
+    written = [each for each in changed_files(journal.head.files, now) if each not in programs]
+    if written:
+        journal.note(_WRITTEN, json.dumps(written))
+
+
+def saved_best(
+    journal: Journal | None, text: bytes, output: OutputFile | None, order: Callable[[bytes], Any]
+) -> SavedBest:
+    """Return the best text to start from: the journal's if it has one, otherwise the input.
+
+    The journal is then ready to receive everything again from the beginning.
+    """
+    if journal is None or not journal.resumed:
+        return SavedBest(text, output, order, journal)
+    journal.replay()
+    return SavedBest(journal.found.text(journal.found.current), output, order, journal)
+
+
+def note_end(journal: Journal) -> None:
+    """Record that the reduction has finished."""
+    journal.note(_ENDED, "")
+
+
+def note_subject(journal: Journal, subject: Subject) -> None:
+    """Record what fails, if that is not the first command's program.
+
+    It is recorded at the start, so that it is there even if the run is killed.
+    """
+    journal.note("subject", json.dumps(asdict(subject)))
+
+
+def note_report(journal: Journal, report: Report[bytes]) -> None:
+    """Record the data of the report, for readers of the journal."""
+
+    def text(output: bytes) -> str:
+        return output[:OUTPUT].decode("utf-8", "backslashreplace")
+
+    runs = [
+        {
+            "command": each.command,
+            "ended": None if each.outcome is None else each.outcome.describe(),
+            "stdout": "" if each.outcome is None else text(each.outcome.stdout),
+            "stderr": "" if each.outcome is None else text(each.outcome.stderr),
+        }
+        for each in report.reproducers
+    ]
+    versions = {"Python": platform.python_version(), "system": platform.platform()}
+    said = {**json.loads(report.json()), "last_runs": runs, "versions": versions}
+    journal.note("report", json.dumps(said))
+
+
+def discard(opened: Opened) -> None:
+    """Remove the journal of a reduction that has not begun, and restore what was in its place."""
+    journal = opened.journal
+    if journal is not None:
+        journal.close()
+        if not journal.resumed:
+            with contextlib.suppress(OSError):
+                journal.path.unlink()
+    opened.kept.put_back()
+
+
+def open_history(named: Path) -> tuple[Path, Contents]:
+    """Return the journal for a file, and its contents; see `_journal_of`.
+
+    The reduction may still be running. Raises UsageError if there is none.
+    """
+    path = _journal_of(named)
+    found = load(path)
+    if found.head is None or not found.steps:
+        raise UsageError(f"the journal {path} ends before the input: it holds nothing yet")
+    return path, found
+
+
+def step_of(path: Path, found: Contents, number: int) -> Step:
+    """Return a step by its number; 0 is the input. Raises UsageError if it does not exist."""
+    last = len(found.steps) - 1
+    if not 0 <= number <= last:
+        there = f"the steps are 0 to {last}" if last else "there is only step 0, the input"
+        raise UsageError(f"the journal {path} has no step {number}: {there}")
+    return found.steps[number]
+
+
+def diff_of(found: Contents, step: Step) -> Iterable[bytes]:
+    """Yield the change of a step as lines of a unified diff."""
+    from reducekit.differences import unified
+
+    base = found.steps[step.base]
+    words = ": ".join(shortened(each, _COLUMNS) for each in (step.pass_name, step.what) if each)
+    return unified(
+        found.text(base.number),
+        found.text(step.number),
+        f"step {base.number}, {base.size:,} bytes",
+        f"step {step.number}, {step.size:,} bytes, {words}",
+    )
+
+
+def _journal_of(named: Path) -> Path:
+    """Return the path of the journal for a file.
+
+    That is the file itself if it is a journal, otherwise the journal next to it, otherwise the one
+    next to its default output.
+    """
+    own = journal_path(named)
+    for path in (own, journal_path(reduced_path(named))):
+        if os.path.exists(path):  # not Path.exists, which raises what is no answer
+            return path
+    if not os.path.exists(named):
+        raise UsageError(f"there is no file {named}, and no journal {own}")
+    try:
+        load(named)
+    except UsageError as error:
+        error.add_note(f"(and there is no journal {own})")
+        raise
+    return named
+
+
+def as_json(path: Path, found: Contents) -> dict[str, Any]:
+    """Return the history as plain data."""
+    head = found.head
+    assert head is not None
+    return {
+        "schema": _SCHEMA,
+        "journal": str(path),
+        "head": asdict(head),
+        "verdicts": len(found.verdicts),
+        "interesting": sum(interesting for interesting, _ in found.verdicts.values()),
+        "current": found.current,
+        "steps": [
+            {
+                "number": step.number,
+                "base": step.base,
+                "bytes": step.size,
+                "checks": step.checks,
+                "seconds": round(step.seconds, 3),
+                "pass": step.pass_name,
+                "what": step.what,
+            }
+            for step in found.steps
+        ],
+        "returns": [asdict(back) for back in found.returns],
+        "notes": found.notes,
+        "unread": found.cut,
+    }

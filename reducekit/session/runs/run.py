@@ -1,0 +1,152 @@
+"""What the phases of a session share, as plain data: the job, and what each phase found out."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reducekit.events import Event, Notice
+from reducekit.executors.executor import Executor, Finished, Guard
+from reducekit.frontend import Frontend, Order, View
+from reducekit.oracle.command import Command
+from reducekit.oracle.criterion import Criterion, Everything
+from reducekit.oracle.limits import Limits
+from reducekit.oracle.oracle import Oracle
+from reducekit.oracle.outcome import Outcome
+from reducekit.own_checks import OwnOracle, Subject
+from reducekit.reduction import PassChoice, Protection, Result
+from reducekit.reduction.control import Control
+from reducekit.search.strategy import Strategy
+from reducekit.session.cluster import Cluster
+from reducekit.session.options import Opener, Options
+from reducekit.session.place.journal import Opened
+from reducekit.session.place.output import OutputFile, SavedBest, Steps
+from reducekit.session.runs.golden import Golden
+from reducekit.session.runs.openers import Executors, Stoppable, limits_for, run_once
+from reducekit.session.runs.slippage import SlippageTracker
+
+if TYPE_CHECKING:
+    from reducekit.session.place.other_failures import OtherFailures
+    from reducekit.session.runs.programs import Preference, Program
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """The work of a session, prepared."""
+
+    name: str  # the name of the input in messages
+    read: bytes  # the input as it was read
+    text: bytes  # what is reduced: the input, without options that the commands set
+    frontend: Frontend
+    views: list[View]  # the parsed text; empty once it has been taken
+    strategy: Strategy
+    choice: PassChoice
+    commands: tuple[Command, ...]  # the commands of the oracle; none if it is a function
+    fresh: tuple[Command, ...]
+    """For a failure about answers or costs: the commands on variants that no check uses."""
+    criterion: Criterion
+    limits: Limits
+    opened: Opened  # the journal, and results of an earlier run
+    output: OutputFile | None
+    backup: Path | None  # the path of the backup if the input is replaced
+    other_failures: OtherFailures | None
+    opener: Opener
+    own: OwnOracle | None  # how the format checks candidates if no command is given
+    jobs: int  # the number of parallel checks
+    cluster: Cluster | None  # the cluster that runs them, if any
+    subject: Callable[[], Subject] | None
+    """What fails, for a bug report, if it is not the first command's program."""
+    protection: Protection  # what every candidate has to contain
+    programs: tuple[Program, ...]  # the user's programs that steer the search
+    preference: Preference | None  # the numbers that texts are also compared by
+    notes: tuple[str, ...]  # notes for the user
+    closing: ExitStack  # closes everything opened for this job
+
+    def prefer(self, order: Order) -> Order:
+        """Return the order in which texts have to get smaller, given the frontend's."""
+        return order if self.preference is None else self.preference.over(order)
+
+    def take_view(self) -> View:
+        """Return the parsed text, once: it is large, so nothing else may keep it."""
+        return self.views.pop()
+
+    def as_if_run_on(self, outcome: Outcome, path: str) -> Outcome:
+        """Replace the name of the candidate's file, which is gone, by that of the output."""
+        names = (f"input{self.frontend.suffix}", Path(self.name).name)
+        either = b"|".join(re.escape(os.fsencode(each)) for each in names)
+        place = re.compile(rb"/[^\s:'\"]*/reducekit-[^\s/]+/\d+/(?:" + either + rb")")
+        name = os.fsencode(path)
+        return replace(
+            outcome,
+            stdout=place.sub(lambda _: name, outcome.stdout),
+            stderr=place.sub(lambda _: name, outcome.stderr),
+        )
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Watched:
+    """What displays read of the runs so far."""
+
+    last_run: Sequence[Outcome] = ()
+    """The outcomes of the last check, or of the last one that printed."""
+    busy: float = 0.0  # seconds that the commands of all checks ran, in sum
+    timeouts: int = 0  # checks in which a command reached a time limit
+    time_limit: float | None = None  # seconds of wall time that a run may take
+
+
+def note_check(watched: Watched, outcomes: Sequence[Outcome]) -> None:
+    """Take the outcomes of a check in."""
+    printed, before = (
+        any(each.stdout or each.stderr for each in some) for some in (outcomes, watched.last_run)
+    )
+    if printed or not before:
+        watched.last_run = outcomes
+    watched.busy += sum(each.seconds for each in outcomes)
+    watched.timeouts += any(each.limit == "time" for each in outcomes)
+
+
+@dataclass(slots=True)
+class Run:
+    """A session that runs. Each phase reads what those before it found out, and adds its own."""
+
+    options: Options
+    job: Job
+    executors: Executors
+    listen: Callable[[Event], None]  # called with every event
+    guard: Guard
+    control: Control
+    begin: float  # the start, by the monotonic clock
+    watched: Watched = field(default_factory=Watched)
+    golden: Golden = field(init=False)  # by the golden runs
+    baseline_fails: bool = False
+    slippage: SlippageTracker | None = field(init=False)
+    """Watches for other failures; None if only verdicts are known."""
+    saved: SavedBest = field(init=False)  # the best text so far
+    steps: Steps = field(init=False)  # the way to it
+    result: Result = field(init=False)  # by the search
+    last: Finished | None = None  # the last check of the result; None if there was none
+    tries: int = 0  # how many checks that took
+
+    def say(self, sentence: str | None) -> None:
+        """Send a message to the user, if there is one."""
+        if sentence is not None:
+            self.listen(Notice(sentence))
+
+    def open_stoppable(self, oracle: Oracle, jobs: int = 1) -> Executor:
+        """Open an executor whose waits end when the session is stopped."""
+        return Stoppable(self.executors.open(oracle, jobs), self.control)
+
+    @property
+    def limits(self) -> Limits:
+        """The limits of runs on texts for which a command takes as long as for the input."""
+        return limits_for(self.golden.criterion, self.job.limits, self.golden.seconds)
+
+    def outcomes(self, commands: tuple[Command, ...], text: bytes) -> tuple[Outcome, ...]:
+        """Run commands on a text, and return how they ended. Raises Stopped."""
+        with self.open_stoppable(Oracle(commands, Everything(len(commands)))) as executor:
+            return run_once(executor, text, self.limits).outcomes
