@@ -17,12 +17,11 @@ from reducekit.cli.process import STANDARD_OUTPUT, ProcessContext, print_bytes
 from reducekit.errors import UsageError
 from reducekit.hunt.events import Bug
 from reducekit.hunt.folder import known_bug
-from reducekit.journal.records import Contents
 from reducekit.oracle.command import PLACE
 from reducekit.reports.account import Account, account, ending
 from reducekit.reports.issue import VERSION_OPTIONS, issue, program
 from reducekit.reports.page import page, picture
-from reducekit.session.place.journal import as_json, diff_of, open_history, step_of
+from reducekit.session.place.journal import Contents, as_json, diff_of, open_history, step_of
 from reducekit.session.place.output import write_file
 from reducekit.text import printable, shortened
 
