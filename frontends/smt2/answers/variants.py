@@ -17,10 +17,9 @@ from typing import NamedTuple
 
 from reducekit.frontends.smt2.language.commands import symbol
 from reducekit.frontends.smt2.language.theories import (
-    CONSTANTS,
     INDEXED,
     INDEXED_CONSTANTS,
-    OPERATORS,
+    TAKEN,
 )
 
 _TOKEN = re.compile(rb'[^\s()"|;:]+|[()]|\s+|:[^\s()"|;:]*|"[^"]*"|\|[^|]*\||;[^\n]*')
@@ -41,7 +40,7 @@ _VERBATIM = frozenset(b"set-logic set-info set-option get-info get-option echo".
 _RESERVED = frozenset(
     b"! _ as exists forall let match par is lambda true false Bool Int Real Array BitVec String "
     b"RegLan Seq Set Bag Tuple FloatingPoint RoundingMode Unit Char ->".split()
-).union(OPERATORS, INDEXED, CONSTANTS, INDEXED_CONSTANTS)
+).union(TAKEN, INDEXED, INDEXED_CONSTANTS)
 
 
 class Piece(NamedTuple):

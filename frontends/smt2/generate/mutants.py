@@ -17,8 +17,8 @@ from reducekit.errors import ParseError
 from reducekit.frontends.mutation import TRIES
 from reducekit.frontends.smt2.generate.literals import literal
 from reducekit.frontends.smt2.generate.logic import is_logic, theories_of
-from reducekit.frontends.smt2.generate.signatures import Signature, signatures
 from reducekit.frontends.smt2.generate.terms import fits, substituted
+from reducekit.frontends.smt2.language.operators import Signature, signatures
 from reducekit.frontends.smt2.language.parser import parse
 from reducekit.frontends.smt2.language.sorts import Sort, is_open
 from reducekit.frontends.smt2.language.validity import problems

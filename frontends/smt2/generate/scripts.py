@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from reducekit.frontends.smt2.generate.logic import ANY, DRAWN, theories_of
 from reducekit.frontends.smt2.generate.rare import with_rare_commands
-from reducekit.frontends.smt2.generate.signatures import HEAP, HIGHER, RARE, RELATIONS, Signature
 from reducekit.frontends.smt2.generate.terms import Scope, Terms
 from reducekit.frontends.smt2.generate.vocabulary import draw_vocabulary, spelled
+from reducekit.frontends.smt2.language.operators import HEAP, HIGHER, RARE, RELATIONS, Signature
 
 
 @dataclass(frozen=True, slots=True)

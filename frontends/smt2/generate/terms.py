@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 
 from reducekit.frontends.smt2.generate.literals import literal, positive
-from reducekit.frontends.smt2.generate.signatures import Signature
 from reducekit.frontends.smt2.generate.vocabulary import Vocabulary, spelled
+from reducekit.frontends.smt2.language.operators import Signature
 from reducekit.frontends.smt2.language.sorts import Sort, is_open, is_variable, substitute
 
 # Names by sort: the constants of a script, and the variables that are bound around a term.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from reducekit.frontends.smt2.generate.indexed import Draw, indexed
-from reducekit.frontends.smt2.generate.signatures import (
+from reducekit.frontends.smt2.language.operators import (
     HEAP,
     HIGHER,
     RARE,

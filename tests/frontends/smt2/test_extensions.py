@@ -12,7 +12,7 @@ import z3
 from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.answers.rejections import rejects
 from reducekit.frontends.smt2.generate.scripts import Parameters, generate_script
-from reducekit.frontends.smt2.generate.signatures import (
+from reducekit.frontends.smt2.language.operators import (
     EXTENSIONS,
     HEAP,
     HIGHER,
