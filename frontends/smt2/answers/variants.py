@@ -8,7 +8,6 @@ reduced script stays in its order.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from hashlib import blake2b
@@ -16,13 +15,13 @@ from itertools import accumulate, groupby, repeat
 from typing import NamedTuple
 
 from reducekit.frontends.smt2.language.commands import symbol
+from reducekit.frontends.smt2.language.parser import TOKEN
 from reducekit.frontends.smt2.language.theories import (
     INDEXED,
     INDEXED_CONSTANTS,
     TAKEN,
 )
 
-_TOKEN = re.compile(rb'[^\s()"|;:]+|[()]|\s+|:[^\s()"|;:]*|"[^"]*"|\|[^|]*\||;[^\n]*')
 _DEPTH: Mapping[bytes, int] = {b"(": 1, b")": -1}
 _NAMED = b":named"
 _SORTS = frozenset(
@@ -112,7 +111,7 @@ def pieces(text: bytes, number: int) -> list[Piece] | None:
 @lru_cache(maxsize=4)
 def _read(text: bytes) -> _Script | None:
     """Read a script; None if the text is none. Cached: a check asks for several variants."""
-    tokens: list[bytes] = _TOKEN.findall(text)
+    tokens: list[bytes] = TOKEN.findall(text)
     if sum(map(len, tokens)) != len(text):
         return None
     depths = list(accumulate(map(_DEPTH.get, tokens, repeat(0))))

@@ -16,9 +16,11 @@ from itertools import accumulate, pairwise
 from typing import overload
 
 from reducekit.document import Document
+from reducekit.frontends.smt2.language.parser import QUOTED, STRING, SYMBOL, WORD, tokens_of
 
-_SYMBOL = re.compile(rb"""\|[^|]*\||"[^"]*"|;[^\n]*|[^\s()"|;:#0-9][^\s()"|;:]*""")
-_NAMED = re.compile(rb""":named\s+(\|[^|]*\||[^\s()"|;:]+)""")
+_SYMBOL = re.compile(rb"%s|%s|;[^\n]*|(?![#0-9])%s" % (QUOTED, STRING, WORD))
+_NAMED = re.compile(rb":named\s+(%s)" % SYMBOL)
+_NAMED_WHOLE = re.compile(rb":named\s+(%s)\s*\)\s*\)\Z" % SYMBOL)
 _DEFINES_ONE = frozenset(
     b"declare-fun declare-const declare-sort declare-var declare-rel declare-map declare-pool "
     b"declare-tactic declare-type-var declare-sort-parameter declare-oracle-fun define-fun "
@@ -102,6 +104,12 @@ def head_of(document: Document, node: int) -> bytes:
 def symbol(name: bytes) -> bytes:
     """Return a symbol without its bars: |x| and x are the same (standard 2.7, section 3.1)."""
     return name[1:-1] if name[:1] == b"|" else name
+
+
+def name_of(assertion: bytes) -> bytes | None:
+    """Return the name that `:named` gives to the whole term of an assertion; None without one."""
+    found = _NAMED_WHOLE.search(assertion)
+    return None if found is None else found[1]
 
 
 def count_levels(document: Document, node: int) -> int:
@@ -199,7 +207,6 @@ def _defined(
     return []
 
 
-TOKEN = re.compile(rb'"[^"]*"|\|[^|]*\||[^\s()"|]+|[()"|]')
 _MOST = 1 << 12
 """Longer scripts get no fingerprint: two are hardly ever equal, and it would take time."""
 _DECLARING = (b"declare-", b"define-")
@@ -213,7 +220,7 @@ def fingerprint(text: bytes) -> bytes | None:
     """
     if len(text) > _MOST:
         return None
-    tokens: list[bytes] = TOKEN.findall(text)
+    tokens = tokens_of(text)
     names = {
         name
         for before, command, name in zip(tokens, tokens[1:], tokens[2:], strict=False)
@@ -226,3 +233,19 @@ def fingerprint(text: bytes) -> bytes | None:
         for token in tokens
     ]
     return blake2b(b" ".join(written), digest_size=16).digest()
+
+
+# A claim is true of the script as it was written. Parts of it may have another answer, and solvers
+# that compare their answer with it then fail: z3 with an error, cvc5 with an abort.
+_CLAIM = re.compile(rb"(^|\))([ \t]*)\(\s*set-info\s+:status\s+(%s)\s*\)" % WORD, re.MULTILINE)
+
+
+def status_of(text: bytes) -> str | None:
+    """Return `sat` or `unsat` if a script claims this once; None otherwise."""
+    claims = [found[3].decode(errors="replace") for found in _CLAIM.finditer(text)]
+    return claims[0] if len(claims) == 1 and claims[0] in ("sat", "unsat") else None
+
+
+def without_status(text: bytes) -> bytes:
+    """Return a script that claims nothing; its other lines keep their numbers."""
+    return _CLAIM.sub(rb"\1\2", text) if b":status" in text else text

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from reducekit.document import Document
 from reducekit.frontends.smt2.language.commands import MAX_PUSH, count_levels
-from reducekit.frontends.smt2.language.declarations import HANDLERS as DECLARATIONS
+from reducekit.frontends.smt2.language.declarations import declare
 from reducekit.frontends.smt2.language.forms import FORMS
 from reducekit.frontends.smt2.language.inference import Inference
 from reducekit.frontends.smt2.language.scopes import CommandScope, Definition
@@ -115,8 +115,8 @@ def analyse(document: Document) -> Script:
         position = len(commands)
         commands.append(node)
         names.append(name)
-        if (declare := DECLARATIONS.get(name)) is not None:
-            declare(walk, node)
+        if declare(walk, node, name):
+            pass
         elif name in _TERMS:
             _visit_terms(walk, node, *_TERMS[name])
         elif (handle := _STATE.get(name)) is not None:
