@@ -12,11 +12,12 @@ from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise, repeat
+from operator import sub
 from typing import overload
 
 from reducekit.document import Document
-from reducekit.frontends.smt2.language.parser import QUOTED, STRING, SYMBOL, WORD, tokens_of
+from reducekit.frontends.smt2.language.parser import QUOTED, STRING, SYMBOL, TOKEN, WORD
 
 _SYMBOL = re.compile(rb"%s|%s|;[^\n]*|(?![#0-9])%s" % (QUOTED, STRING, WORD))
 _NAMED = re.compile(rb":named\s+(%s)" % SYMBOL)
@@ -65,17 +66,25 @@ class Links(Sequence[Sequence[int]]):
 
     def reversed(self, count: int) -> Links:
         """Return the inverse relation for `count` targets, in order."""
-        degrees = array("i", bytes(4 * (count + 1)))
-        for target in self.targets:
-            degrees[target + 1] += 1
-        offsets = array("i", accumulate(degrees))
-        places = offsets[:]
-        sources = array("i", bytes(4 * len(self.targets)))
-        for source in range(len(self)):
-            for target in self[source]:
-                sources[places[target]] = source
-                places[target] += 1
-        return Links(offsets, sources)
+        degrees = map(sub, self.offsets[1:], self.offsets)
+        sources = chain.from_iterable(map(repeat, range(len(self)), degrees))
+        return Links(*grouped(sources, self.targets, count))
+
+
+def grouped(
+    sources: Iterable[int], targets: array[int], count: int
+) -> tuple[array[int], array[int]]:
+    """Return the sources of each of `count` targets, in order: where each one's begin, and all."""
+    degrees = array("i", bytes(4 * (count + 1)))
+    for target in targets:
+        degrees[target + 1] += 1
+    offsets = array("i", accumulate(degrees))
+    places = offsets[:]
+    result = array("i", bytes(4 * len(targets)))
+    for source, target in zip(sources, targets, strict=True):
+        result[places[target]] = source
+        places[target] += 1
+    return offsets, result
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +214,11 @@ def _defined(
     if b":named" in source:
         return [symbol(each) for each in _NAMED.findall(source)]
     return []
+
+
+def tokens_of(text: bytes) -> list[bytes]:
+    """Return the tokens of a text, comments too."""
+    return [token for token in TOKEN.findall(text) if not token.isspace()]
 
 
 _MOST = 1 << 12

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from types import GeneratorType
 from typing import Any
 
@@ -354,7 +354,7 @@ def _array_like(arrays: Sorts, element: Sort | None) -> Sort | None:
 
 def _rule_of(symbol: bytes, indices: Sequence[bytes]) -> Rule:
     """Return the rule of an operator of the theories with these indices."""
-    make, numbers = INDEXED.get(symbol), [index(token) for token in indices]
-    if make is None or None in numbers:
+    rule, numbers = INDEXED.get(symbol), [index(token) for token in indices]
+    if rule is None or None in numbers:
         return unknown
-    return make(numbers) or unknown  # type: ignore[arg-type]  # no None
+    return partial(rule, numbers)  # type: ignore[arg-type]  # no None

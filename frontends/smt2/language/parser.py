@@ -75,11 +75,6 @@ def parse(text: bytes) -> Document:
     return Document(text, start, end, stop, b" \t\r\n\f\v()")
 
 
-def tokens_of(text: bytes) -> list[bytes]:
-    """Return the tokens of a text, comments too."""
-    return [token for token in TOKEN.findall(text) if token[0] not in _BLANK]
-
-
 def _tokens(text: bytes, pos: int) -> list[bytes]:
     """Return the next tokens from `pos`, at least one.
 

@@ -7,7 +7,7 @@ with several indices, and of what cvc5 and Z3 do with more than one kind of coll
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from typing import TypeAlias, TypeVar
 
 from reducekit.frontends.smt2.language.operators import DIALECTS, Signature, all_signatures
@@ -25,8 +25,8 @@ from reducekit.frontends.smt2.language.rules import (
 from reducekit.frontends.smt2.language.sorts import Sort, bitvector, compound
 
 T = TypeVar("T")
-# From the numerals of `(_ f numeral ...)` to the rule of f, None if they do not fit.
-Indexed: TypeAlias = "Callable[[list[int]], Rule | None]"
+# The sort of `((_ f numeral ...) term ...)`, by numerals and sorts; None if they do not fit.
+Indexed: TypeAlias = "Callable[[list[int], Sorts], Sort | None]"
 
 
 def _select(sorts: Sorts) -> Sort | None:
@@ -74,39 +74,37 @@ def _concat(sorts: Sorts) -> Sort | None:
     return bitvector(total)
 
 
-def _extract(indices: list[int]) -> Rule | None:
-    if len(indices) != 2 or indices[0] < indices[1]:
+def _extract(indices: list[int], sorts: Sorts) -> Sort | None:
+    if len(indices) != 2 or len(sorts) != 1:
         return None
-    high, result = indices[0], bitvector(indices[0] - indices[1] + 1)
-
-    def rule(sorts: Sorts) -> Sort | None:
-        if len(sorts) != 1:
-            return None
-        width = _width(sorts[0])
-        return result if sorts[0] is None or (width is not None and high < width) else None
-
-    return rule
+    high, low = indices
+    width = _width(sorts[0])
+    if high < low or (sorts[0] is not None and (width is None or high >= width)):
+        return None
+    return bitvector(high - low + 1)
 
 
 def _widen(new_width: Callable[[int, int], int]) -> Indexed:
     """One bit-vector and one numeral: the new width from the width and the numeral."""
 
-    def indexed(indices: list[int]) -> Rule | None:
-        if len(indices) != 1:
-            return None
-
-        def rule(sorts: Sorts) -> Sort | None:
-            width = _width(sorts[0]) if len(sorts) == 1 else None
-            return None if width is None else bitvector(new_width(width, indices[0]))
-
-        return rule
+    def indexed(indices: list[int], sorts: Sorts) -> Sort | None:
+        width = _width(sorts[0]) if len(sorts) == len(indices) == 1 else None
+        return None if width is None else bitvector(new_width(width, indices[0]))
 
     return indexed
 
 
-def _one(make: Callable[[int], Rule | None]) -> Indexed:
-    """An indexed symbol with one numeral."""
-    return lambda indices: make(indices[0]) if len(indices) == 1 else None
+def _one(parameters: tuple[Sort, ...], result: Callable[[int], Sort | None] | Sort) -> Indexed:
+    """A function of this rank with one numeral, on which its result may depend."""
+
+    def indexed(indices: list[int], sorts: Sorts) -> Sort | None:
+        if len(indices) != 1:
+            return None
+        known = result(indices[0]) if callable(result) else result
+        return known if rule(sorts) else None
+
+    rule = function(parameters, "Bool")
+    return indexed
 
 
 def _bits_of_booleans(sorts: Sorts) -> Sort | None:
@@ -132,19 +130,14 @@ def _ieee_bits(sorts: Sorts) -> Sort | None:
     return bitvector(exponent + significand)  # type: ignore[operator,arg-type]  # both are int
 
 
-def _to_fp(indices: list[int]) -> Rule | None:
+def _to_fp(indices: list[int], sorts: Sorts) -> Sort | None:
     """to_fp in all its forms: the target sort is in the indices."""
-    if len(indices) != 2 or 0 in indices:
+    if len(indices) != 2 or 0 in indices or not 0 < len(sorts) < 4:
         return None
-    target: Sort = ("FloatingPoint", *indices)
-
-    def rule(sorts: Sorts) -> Sort | None:
-        if len(sorts) > 1 and sorts[0] not in ("RoundingMode", None):
-            # Z3 also takes a Real and an exponent.
-            return target if len(sorts) == 3 and sorts[-1] == "RoundingMode" else None
-        return target if 0 < len(sorts) < 4 else None
-
-    return rule
+    # Z3 also takes a Real and an exponent, and then a rounding mode.
+    modes = ("RoundingMode", None)
+    fits = len(sorts) == 1 or sorts[0] in modes or (len(sorts) == 3 and sorts[-1] == modes[0])
+    return ("FloatingPoint", *indices) if fits else None
 
 
 def _fold(sorts: Sorts) -> Sort | None:
@@ -232,24 +225,15 @@ def _joined(collection: str) -> Indexed:
     """Two relations side by side, joined on the columns that the indices pair."""
     product = _product(collection, 0)
 
-    def indexed(indices: list[int]) -> Rule | None:
-        def rule(sorts: Sorts) -> Sort | None:
-            if len(sorts) != 2 or None in sorts or len(indices) % 2:
-                return None
-            left, right = _fields(sorts[0], collection), _fields(sorts[1], collection)
-            pairs = zip(indices[::2], indices[1::2], strict=True)
-            if (
-                left is None
-                or right is None
-                or not all(
-                    one < len(left) and other < len(right) and left[one] == right[other]
-                    for one, other in pairs
-                )
-            ):
-                return None
-            return product(sorts)
-
-        return rule
+    def indexed(indices: list[int], sorts: Sorts) -> Sort | None:
+        if len(sorts) != 2 or None in sorts or len(indices) % 2:
+            return None
+        left, right = (_fields(each, collection) for each in sorts)
+        if left is None or right is None:
+            return None
+        pairs = zip(indices[::2], indices[1::2], strict=True)
+        fits = (i < len(left) and j < len(right) and left[i] == right[j] for i, j in pairs)
+        return product(sorts) if all(fits) else None
 
     return indexed
 
@@ -257,24 +241,17 @@ def _joined(collection: str) -> Indexed:
 def _grouped(collection: str) -> Indexed:
     """A relation in parts, the rows of each alike in the chosen columns."""
 
-    def indexed(indices: list[int]) -> Rule | None:
-        def rule(sorts: Sorts) -> Sort | None:
-            fields = _fields(sorts[0], collection) if len(sorts) == 1 else None
-            fits = fields is not None and all(each < len(fields) for each in indices)
-            return compound(collection, sorts[0]) if fits else None
-
-        return rule
+    def indexed(indices: list[int], sorts: Sorts) -> Sort | None:
+        fields = _fields(sorts[0], collection) if len(sorts) == 1 else None
+        fits = fields is not None and all(each < len(fields) for each in indices)
+        return compound(collection, sorts[0]) if fits else None
 
     return indexed
 
 
 def _aggregate(collection: str) -> Indexed:
     """A fold of each group of rows: the function, its start value, the relation."""
-
-    def indexed(indices: list[int]) -> Rule | None:
-        return lambda sorts: compound(collection, sorts[1]) if len(sorts) == 3 else None
-
-    return indexed
+    return lambda _, sorts: compound(collection, sorts[1]) if len(sorts) == 3 else None
 
 
 def lifted(element: Callable[[Sorts], Sort | None]) -> Rule:
@@ -296,26 +273,20 @@ def _lift(sorts: Sorts) -> Sort | None:
     return lifted(lambda inner: apply_value([sorts[0], *inner]))(sorts[1:]) if sorts else None
 
 
-def _tuple_select(place: int) -> Rule:
-    def rule(sorts: Sorts) -> Sort | None:
-        fields = _fields(sorts[0]) if len(sorts) == 1 else None
-        return fields[place] if fields is not None and place < len(fields) else None
-
-    return rule
+def _tuple_select(indices: list[int], sorts: Sorts) -> Sort | None:
+    fields = _fields(sorts[0]) if len(sorts) == len(indices) == 1 else None
+    return fields[indices[0]] if fields is not None and indices[0] < len(fields) else None
 
 
 def _project(collection: str) -> Indexed:
     """Chosen columns of a tuple, or of each tuple in a collection."""
 
-    def indexed(indices: list[int]) -> Rule | None:
-        def rule(sorts: Sorts) -> Sort | None:
-            fields = _fields(sorts[0], collection) if len(sorts) == 1 else None
-            if fields is None or any(i >= len(fields) for i in indices):
-                return None
-            row = compound("Tuple", *[fields[i] for i in indices])
-            return compound(collection, row) if collection else row
-
-        return rule
+    def indexed(indices: list[int], sorts: Sorts) -> Sort | None:
+        fields = _fields(sorts[0], collection) if len(sorts) == 1 else None
+        if fields is None or any(i >= len(fields) for i in indices):
+            return None
+        row = compound("Tuple", *[fields[i] for i in indices])
+        return compound(collection, row) if collection else row
 
     return indexed
 
@@ -359,29 +330,29 @@ def _by_name(rules: Mapping[str, T]) -> dict[bytes, T]:
     return {name: rule for names, rule in rules.items() for name in names.encode().split()}
 
 
-_FLOAT: Sort = ("FloatingPoint", "'e", "'s")
+_REGULAR = every("RegLan", "RegLan")
 INDEXED: Mapping[bytes, Indexed] = _by_name(
     {
         "extract": _extract,
         "repeat": _widen(lambda width, times: width * times),
         "zero_extend sign_extend": _widen(lambda width, more: width + more),
         "rotate_left rotate_right": _widen(lambda width, _: width),
-        "int2bv int_to_bv nat2bv": _one(lambda width: function(("Int",), bitvector(width))),
-        "bit2bool bitOf @bit bit": _one(lambda _: function((("BitVec", "'n"),), "Bool")),
-        "iand": _one(lambda _: function(("Int", "Int"), "Int")),
-        "divisible": _one(lambda _: function(("Int",), "Bool")),
+        "int2bv int_to_bv nat2bv": _one(("Int",), bitvector),
+        "bit2bool bitOf @bit bit": _one((("BitVec", "'n"),), "Bool"),
+        "iand": _one(("Int", "Int"), "Int"),
+        "divisible": _one(("Int",), "Bool"),
         "to_fp to_fp_unsigned to_fp_signed to_fp_bv to_fp_fp to_fp_real to_fp_from_ubv": _to_fp,
         "to_fp_from_sbv to_fp_from_fp to_fp_from_real to_fp_from_ieee_bv asFloat": _to_fp,
         "fp.to_ubv fp.to_sbv fp.to_ubv_total fp.to_sbv_total": _one(
-            lambda width: function(("RoundingMode", _FLOAT), bitvector(width))
+            ("RoundingMode", ("FloatingPoint", "'e", "'s")), bitvector
         ),
-        "at-most at-least pble pbge pbeq": lambda indices: _BOOLEANS if indices else None,
-        "partial-order linear-order tree-order piecewise-linear-order": _one(
-            lambda _: function(("'X", "'X"), "Bool")
+        "at-most at-least pble pbge pbeq": lambda indices, sorts: (
+            _BOOLEANS(sorts) if indices else None
         ),
-        "tuple.select tupSel tuple_select": _one(_tuple_select),
-        "tuple.update tuple_update": _one(
-            lambda _: lambda sorts: sorts[0] if len(sorts) == 2 else None
+        "partial-order linear-order tree-order piecewise-linear-order": _one(("'X", "'X"), "Bool"),
+        "tuple.select tupSel tuple_select": _tuple_select,
+        "tuple.update tuple_update": lambda indices, sorts: (
+            sorts[0] if len(indices) == 1 and len(sorts) == 2 else None
         ),
         "tuple.project tuple_project": _project(""),
         "rel.project": _project("Set"),
@@ -392,7 +363,7 @@ INDEXED: Mapping[bytes, Indexed] = _by_name(
         "table.group": _grouped("Bag"),
         "rel.aggr": _aggregate("Set"),
         "table.aggr": _aggregate("Bag"),
-        "re.^ re.loop": lambda indices: every("RegLan", "RegLan") if 0 < len(indices) < 3 else None,
+        "re.^ re.loop": lambda indices, sorts: _REGULAR(sorts) if 0 < len(indices) < 3 else None,
     }
 )
 
@@ -434,9 +405,9 @@ OPERATORS: Mapping[bytes, Rule] = {
     **_RULES,
     **_by_name(_WRITTEN),
     **{
-        name: rule
-        for name, make in INDEXED.items()
-        if name.startswith((b"rel.", b"table.", b"tuple.p")) and (rule := make([])) is not None
+        name: partial(rule, [])
+        for name, rule in INDEXED.items()
+        if name.startswith((b"rel.", b"table.", b"tuple.p"))
     },  # without indices: no column is chosen
 }
 

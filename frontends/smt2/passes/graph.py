@@ -16,7 +16,8 @@ from reducekit.frontends.smt2.graph.listing import Listing, list_commands
 from reducekit.frontends.smt2.graph.model import Graph
 from reducekit.frontends.smt2.graph.printing import Style, Unprintable
 from reducekit.frontends.smt2.graph.site import Material, Site
-from reducekit.frontends.smt2.language.parser import parse, tokens_of
+from reducekit.frontends.smt2.language.commands import tokens_of
+from reducekit.frontends.smt2.language.parser import parse
 from reducekit.frontends.smt2.language.view import ScriptView
 from reducekit.frontends.smt2.passes.spelling import tidy
 from reducekit.passes import pass_

@@ -13,7 +13,7 @@ from reducekit.frontends.smt2.language.parser import QUOTED, STRING, parse
 from reducekit.frontends.smt2.language.script import Script, analyse
 from reducekit.frontends.smt2.language.sorts import RESERVED
 from reducekit.frontends.smt2.language.spelling import literal_value, short_names, shortest
-from reducekit.frontends.smt2.language.theories import CONSTANTS, TAKEN
+from reducekit.frontends.smt2.language.theories import TAKEN
 from reducekit.frontends.smt2.language.view import ScriptView
 from reducekit.passes import pass_
 from reducekit.search.problem import (
@@ -95,7 +95,7 @@ class Layout:
 
 
 # Names that cannot be given to a symbol: reserved words and theory symbols.
-_NOT_FREE = RESERVED | OPERATORS.keys() | CONSTANTS.keys()
+_NOT_FREE = RESERVED | TAKEN
 
 
 class Rename:
