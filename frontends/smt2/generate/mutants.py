@@ -15,9 +15,8 @@ from random import Random
 
 from reducekit.errors import ParseError
 from reducekit.frontends.mutation import TRIES
-from reducekit.frontends.smt2.generate.literals import literal
-from reducekit.frontends.smt2.generate.logic import is_logic, theories_of
-from reducekit.frontends.smt2.generate.terms import fits, substituted
+from reducekit.frontends.smt2.generate.terms import fits, literal, substituted
+from reducekit.frontends.smt2.generate.vocabulary import is_logic, theories_of
 from reducekit.frontends.smt2.language.operators import Signature, signatures
 from reducekit.frontends.smt2.language.parser import parse
 from reducekit.frontends.smt2.language.sorts import Sort, is_open

@@ -12,9 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from reducekit.frontends.smt2.graph.model import RAW, TIGHT, Graph, ScriptContext, Shape, Shapes
+from reducekit.frontends.smt2.language.constants import short_names
 from reducekit.frontends.smt2.language.script import Script
 from reducekit.frontends.smt2.language.sorts import RESERVED, Sort
-from reducekit.frontends.smt2.language.spelling import short_names
 from reducekit.frontends.smt2.language.terms import subterms
 from reducekit.frontends.smt2.language.theories import TAKEN
 from reducekit.frontends.smt2.language.view import ScriptView

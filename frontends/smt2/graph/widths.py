@@ -21,8 +21,8 @@ from reducekit.frontends.smt2.graph.agreement import (
 )
 from reducekit.frontends.smt2.graph.model import Graph, Shape
 from reducekit.frontends.smt2.graph.site import Candidate, Site
+from reducekit.frontends.smt2.language.constants import literal_value, shortest
 from reducekit.frontends.smt2.language.sorts import Sort
-from reducekit.frontends.smt2.language.spelling import literal_value, shortest
 
 # Powers of two: what depends on a width depends on bytes and words, or on being above some bound,
 # to which the next power of two is less than twice as far.

@@ -8,11 +8,15 @@ from dataclasses import dataclass, replace
 
 from reducekit.change import Change, Edit
 from reducekit.document import Document
-from reducekit.frontends.smt2.language.constants import is_constant
+from reducekit.frontends.smt2.language.constants import (
+    is_constant,
+    literal_value,
+    short_names,
+    shortest,
+)
 from reducekit.frontends.smt2.language.parser import QUOTED, STRING, parse
 from reducekit.frontends.smt2.language.script import Script, analyse
 from reducekit.frontends.smt2.language.sorts import RESERVED
-from reducekit.frontends.smt2.language.spelling import literal_value, short_names, shortest
 from reducekit.frontends.smt2.language.theories import TAKEN
 from reducekit.frontends.smt2.language.view import ScriptView
 from reducekit.passes import pass_

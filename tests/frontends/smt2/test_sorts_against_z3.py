@@ -5,7 +5,7 @@ import random
 import pytest
 import z3
 
-from reducekit.frontends.smt2.generate.logic import theories_of
+from reducekit.frontends.smt2.generate.vocabulary import theories_of
 from reducekit.frontends.smt2.language.operators import signatures
 from reducekit.frontends.smt2.language.parser import parse
 from reducekit.frontends.smt2.language.script import analyse
