@@ -5,7 +5,7 @@ The leaves are symbols, or random literals.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from random import Random
 
 from reducekit.frontends.smt2.generate.vocabulary import Vocabulary, spelled
@@ -251,7 +251,7 @@ class Terms:
                 return (*found, frozenset())
         fitting = self._fitting.get(sort)
         if fitting is None:
-            fitting = self._fitting[sort] = list(self._with_result(sort))
+            fitting = self._fitting[sort] = with_result(self.vocabulary.operators, sort)
         if not fitting:
             return None
         operator, bindings = dice.choice(fitting)
@@ -260,27 +260,15 @@ class Terms:
             return None
         return dice.choice(operator.names), sorts, operator.literals
 
-    def _with_result(self, sort: Sort) -> Iterator[tuple[Signature, dict[str, Sort | int]]]:
-        """Yield the operators with this result, with the sorts of their sort variables."""
-        for each in self.vocabulary.operators:
-            bindings: dict[str, Sort | int] = {}
-            if fits(each.result, sort, bindings):
-                yield each, bindings
-
     def _instance(
         self, operator: Signature, bindings: dict[str, Sort | int]
     ) -> tuple[Sort, ...] | None:
         """Choose sorts of the script for the sort variables that the result leaves open."""
-        sorts: list[Sort] = []
+        sorts = []
         for parameter in operator.parameters:
-            known = substituted(parameter, bindings)
-            if is_open(known):
-                some = [each for each in self.vocabulary.sorts if fits(known, each, {})]
-                if not some:
-                    return None
-                chosen = self.dice.choice(some)
-                fits(known, chosen, bindings)
-                known = chosen
+            known = chosen(self.dice, parameter, bindings, self.vocabulary.sorts)
+            if known is None:
+                return None
             sorts.append(known)
         return tuple(sorts)
 
@@ -344,11 +332,35 @@ class Terms:
         return f"v{self._bound}"
 
 
-def substituted(sort: Sort, bindings: Mapping[str, Sort | int]) -> Sort:
-    """Return a sort with the variables replaced that are bound; the others stay."""
-    found = substitute(sort, bindings)
-    assert found is not None, sort
+def with_result(
+    operators: Iterable[Signature], sort: Sort
+) -> list[tuple[Signature, dict[str, Sort | int]]]:
+    """Return the operators with this result, each with the sorts of its sort variables."""
+    found = []
+    for each in operators:
+        bindings: dict[str, Sort | int] = {}
+        if fits(each.result, sort, bindings):
+            found.append((each, bindings))
     return found
+
+
+def chosen(
+    dice: Random, parameter: Sort, bindings: dict[str, Sort | int], sorts: Iterable[Sort]
+) -> Sort | None:
+    """Return the sort of an argument; where it has variables, bind them to one of `sorts`.
+
+    None if none of them fits.
+    """
+    known = substitute(parameter, bindings)
+    assert known is not None, parameter
+    if not is_open(known):
+        return known
+    some = [each for each in sorts if fits(known, each, {})]
+    if not some:
+        return None
+    result = dice.choice(some)
+    fits(known, result, bindings)
+    return result
 
 
 def fits(pattern: Sort | int, sort: Sort | int, bindings: dict[str, Sort | int]) -> bool:

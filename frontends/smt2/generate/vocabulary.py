@@ -5,13 +5,13 @@ The name of a logic says of which theories they are.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
 from reducekit.errors import UsageError
 from reducekit.frontends.smt2.generate.indexed import Draw, indexed
+from reducekit.frontends.smt2.language.logics import theories_in
 from reducekit.frontends.smt2.language.operators import (
     HEAP,
     HIGHER,
@@ -22,24 +22,6 @@ from reducekit.frontends.smt2.language.operators import (
 )
 from reducekit.frontends.smt2.language.sorts import Sort, print_sort
 
-# The parts of a name, in their order (SMT-LIB, "Logics": naming conventions).
-_NAME = re.compile(
-    r"""(?P<closed>QF_)? (?P<arrays>AX?)? (?P<functions>UF)? (?P<bitvectors>BV)? (?P<floats>FP)?
-        (?P<datatypes>DT)? (?P<strings>S)? (?P<linear>[LN])?
-        (?P<arithmetic>IRA|IA|RA|IDL|RDL)?""",
-    re.VERBOSE,
-)
-_ARITHMETIC = {
-    "IA": {"ints"},
-    "RA": {"reals"},
-    "IRA": {"ints", "reals", "mixed"},
-    "IDL": {"int differences"},
-    "RDL": {"real differences"},
-}
-_ALL = frozenset((
-    "arrays", "functions", "bitvectors", "floats", "datatypes", "strings", "ints", "reals", "mixed",
-    "nonlinear", "sequences", "quantifiers",
-))  # fmt: skip
 ANY = "any"
 DRAWN = (
     "ALL", "QF_ABV", "QF_ALIA", "QF_AUFBV", "QF_AUFLIA", "QF_AX", "QF_BV", "QF_BVFP", "QF_DT",
@@ -55,35 +37,11 @@ def theories_of(logic: str) -> frozenset[str]:
 
     Raises UsageError for a name that is none.
     """
-    found = _theories(logic)
+    found = theories_in(logic)
     if found is None:
-        known = logic.upper() if _theories(logic.upper()) else "ALL, any, or one such as QF_LIA"
+        known = logic.upper() if theories_in(logic.upper()) else "ALL, any, or one such as QF_LIA"
         raise UsageError(f"there is no logic {logic!r}: say {known}")
     return found
-
-
-def is_logic(name: str) -> bool:
-    """Return whether there is a logic of this name."""
-    return _theories(name) is not None
-
-
-def _theories(logic: str) -> frozenset[str] | None:
-    if logic == "ALL":
-        return _ALL
-    found = _NAME.fullmatch(logic)
-    parts = {} if found is None else {k: v for k, v in found.groupdict().items() if v}
-    arithmetic, linear = parts.get("arithmetic"), parts.get("linear")
-    needs_degree = arithmetic in ("IA", "RA", "IRA")
-    if not parts.keys() - {"closed"} or bool(linear) != needs_degree:
-        return None
-    theories = parts.keys() & {"arrays", "functions", "bitvectors", "floats", "datatypes"}
-    theories |= _ARITHMETIC.get(arithmetic or "", set())
-    others = {
-        "strings": "strings" in parts,
-        "nonlinear": linear == "N",
-        "quantifiers": "closed" not in parts,
-    }
-    return frozenset(theories.union(name for name, there in others.items() if there))
 
 
 _FORMATS = ((2, 3), (3, 5), (5, 11), (8, 24))

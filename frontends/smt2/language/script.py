@@ -27,27 +27,15 @@ _OPEN = ord("(")
 # Which arguments of a command are terms: from the first index to before the
 # second, and whether they are the elements of a list there.
 _TERMS: Mapping[bytes, tuple[int, int | None, bool]] = {
-    b"assert": (0, None, False),
-    b"assert-soft": (0, 1, False),
-    b"simplify": (0, 1, False),
-    b"eval": (0, 1, False),
-    b"minimize": (0, 1, False),
-    b"maximize": (0, 1, False),
-    b"query": (0, 1, False),
-    b"rule": (0, 1, False),
-    b"constraint": (0, 1, False),
-    b"assume": (0, 1, False),
-    b"display": (0, 1, False),
-    b"get-qe": (0, 1, False),
-    b"get-qe-disjunct": (0, 1, False),
-    b"check-sat": (0, None, False),
-    b"get-interpolant": (1, 2, False),
-    b"get-abduct": (1, 2, False),
-    b"check-sat-assuming": (0, 1, True),
+    **dict.fromkeys((b"assert", b"check-sat", b"get-implied-equalities"), (0, None, False)),
+    **dict.fromkeys(
+        b"assert-soft simplify eval minimize maximize query rule constraint assume display get-qe"
+        b" get-qe-disjunct".split(),
+        (0, 1, False),
+    ),
+    **dict.fromkeys((b"get-interpolant", b"get-abduct"), (1, 2, False)),
+    **dict.fromkeys((b"check-sat-assuming", b"get-value", b"block-model-values"), (0, 1, True)),
     b"check-sat-assuming-model": (1, 2, True),
-    b"get-value": (0, 1, True),
-    b"block-model-values": (0, 1, True),
-    b"get-implied-equalities": (0, None, False),
 }
 # Commands whose symbols are names of options and logics, or free text.
 _WORDLESS = frozenset(
