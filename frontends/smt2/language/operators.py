@@ -340,6 +340,17 @@ def all_signatures() -> Iterator[tuple[str, Signature]]:
             yield name, each
 
 
+def of_one_sort(word: str, theories: Iterable[str], *, returned: bool) -> frozenset[bytes]:
+    """Return the operators whose arguments all have one sort, such as V, and perhaps the result."""
+    sort = _SORTS[word]
+    return frozenset(
+        name.encode()
+        for each in signatures(theories)
+        if {*each.parameters} == {sort} and (each.result == sort) == returned
+        for name in each.names
+    )
+
+
 @cache
 def _read(table: str) -> tuple[Signature, ...]:
     return tuple(_line(line) for line in table.splitlines() if line.strip())
