@@ -21,11 +21,13 @@ import re
 import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from reducekit.frontends import model_test
 from reducekit.frontends.model_test import Finding
+from reducekit.frontends.smt2.language.commands import head_of
 from reducekit.frontends.smt2.language.parser import parse
 from reducekit.frontends.smt2.language.sorts import canonical
 from reducekit.oracle.responses import (
@@ -88,8 +90,10 @@ def judge(text: bytes, output: bytes, checkers: Sequence[Sequence[str]] = ()) ->
         found = Finding(unknown=f"{unscoped[0].decode()} before the first check-sat")
     else:
         found = _evaluated(script.decode("utf-8", "replace"))
+    logic = b"HO_ALL" if b"(->" in script else b"ALL"  # cvc5 minds
+    asked = b"(set-logic %s)\n%s\n(check-sat)\n" % (logic, script)
     for checker in checkers if found.unknown else ():
-        answers = read_answers(model_test.printed(checker, _asked(script), ".smt2"))
+        answers = read_answers(model_test.printed(checker, asked, ".smt2"))
         if answers == (b"sat",):
             return Finding()
         name = Path(checker[0]).name
@@ -98,11 +102,6 @@ def judge(text: bytes, output: bytes, checkers: Sequence[Sequence[str]] = ()) ->
         answered = answers[-1].decode() if answers else "no answer"
         found = Finding(unknown=f"{found.unknown}; {name}: {answered}")
     return found
-
-
-def _asked(script: bytes) -> bytes:
-    logic = b"HO_ALL" if b"(->" in script else b"ALL"  # cvc5 minds
-    return b"(set-logic %s)\n%s\n(check-sat)\n" % (logic, script)
 
 
 def known_checkers(solver: str) -> list[tuple[str, ...]]:
@@ -140,13 +139,7 @@ def _evaluated(script: str) -> Finding:
 def commands_of(text: bytes) -> list[tuple[bytes, bytes]]:
     """Return the name and the text of each command. Raises ParseError."""
     document = parse(text)
-    return [
-        (
-            document.source(node + 1) if document.stop[node] > node + 1 else b"",
-            document.source(node),
-        )
-        for node in document.children(0)
-    ]
+    return [(head_of(document, each), document.source(each)) for each in document.children(0)]
 
 
 def with_model(text: bytes, model: Model) -> bytes:
@@ -156,16 +149,26 @@ def with_model(text: bytes, model: Model) -> bytes:
     another one uses comes before it; what the script does not declare and no definition uses is
     left out, such as what Z3 says of division by zero. Raises ParseError.
     """
-    definitions = {_name(each.name): _plain(each) for each in model.definitions}
+    # Elements of sorts become constants, which all solvers read.
+    definitions = {
+        _name(each.name): replace(
+            each, value=_ELEMENT.sub(lambda match: _constant(match[1]), each.value)
+        )
+        for each in model.definitions
+    }
     elements = _elements(model)
     found: list[bytes] = []
     done: set[str] = set()
     for name, command in commands_of(text):
         if name in _ENDS:
             break
-        declared = _declared(command) if name in _DECLARES or name == b"declare-sort" else ""
+        declared = ""
+        if name in (*_DECLARES, b"declare-sort") and len(words := parse(command)) > 3:
+            declared = _name(words.source(3).decode("utf-8", "replace"))
         if name in _DECLARES and declared in definitions:
-            found += (_written(each) for each in _needed(declared, definitions, done))
+            for each in _needed(declared, definitions, done):
+                written = f"(define-fun {each.name} {each.parameters} {each.sort} {each.value})"
+                found.append(written.encode())
             continue
         if name not in _LEFT_OUT:
             found.append(command)
@@ -179,20 +182,9 @@ def with_model(text: bytes, model: Model) -> bytes:
     return b"\n".join(found)
 
 
-def _declared(command: bytes) -> str:
-    document = parse(command)
-    return _name(document.source(3).decode("utf-8", "replace")) if len(document) > 3 else ""
-
-
 def _name(word: str) -> str:
     """Return the one spelling of a symbol."""
     return canonical(word.encode()).decode()
-
-
-def _plain(each: Definition) -> Definition:
-    """Return a definition with the elements of sorts as constants, which all solvers read."""
-    value = _ELEMENT.sub(lambda match: _constant(match[1]), each.value)
-    return Definition(each.name, each.parameters, each.sort, value)
 
 
 def _constant(element: str) -> str:
@@ -209,10 +201,6 @@ def _elements(model: Model) -> dict[str, list[str]]:
         if match := _DECLARED.fullmatch(entry):
             found.setdefault(_name(match[2]), {})[match[1]] = None
     return {sort: list(names) for sort, names in found.items()}
-
-
-def _written(each: Definition) -> bytes:
-    return f"(define-fun {each.name} {each.parameters} {each.sort} {each.value})".encode()
 
 
 def _needed(
