@@ -83,7 +83,8 @@ def _defaults(sort: Sort, script: Script, depth: int) -> list[bytes]:
         elements = _defaults(sort[-1], script, depth - 1)  # type: ignore[arg-type]
         return [b"((as const %s) %s)" % (print_sort(sort), element) for element in elements[:1]]
     if name == "Tuple":
-        return _tuples(sort, script, depth)
+        fields = _fields(sort[1:], script, depth) if len(sort) > 1 else b""
+        return [] if fields is None else [b"(tuple %s)" % fields if fields else b"tuple.unit"]
     return _flat(sort, print_sort(sort))
 
 
@@ -91,7 +92,11 @@ def _flat(sort: tuple[Any, ...], written: bytes) -> list[bytes]:
     """Return the constants of a sort that has indices, or empty collections."""
     name = sort[0]
     if name == "BitVec" and isinstance(sort[1], int):
-        return _bitvectors(sort[1])
+        width = sort[1]
+        if width > _SPELLED:
+            zero, one = b"(_ bv0 %d)" % width, b"(_ bv1 %d)" % width
+            return [zero, one, b"(bvnot %s)" % zero]
+        return [shortest(value, width) for value in dict.fromkeys((0, 1, 2**width - 1))]
     if name == "FloatingPoint":
         widths = written.removeprefix(b"(_ FloatingPoint")
         return [b"(_ " + value + widths for value in (b"+zero", b"NaN", b"+oo", b"-zero")]
@@ -100,23 +105,6 @@ def _flat(sort: tuple[Any, ...], written: bytes) -> list[bytes]:
     if name in ("Seq", "Set", "Bag"):
         return [b"(as %s.empty %s)" % (name.lower().encode(), written)]
     return []
-
-
-def _bitvectors(width: int) -> list[bytes]:
-    """Return zero, one and all ones of a width, in the shortest spelling of each."""
-    zero, one = b"(_ bv0 %d)" % width, b"(_ bv1 %d)" % width
-    if width > _SPELLED:
-        return [zero, one, b"(bvnot %s)" % zero]
-    values = list(dict.fromkeys((0, 1, 2**width - 1)))
-    return [shortest(value, width) for value in values]
-
-
-def _tuples(sort: tuple[int | Sort, ...], script: Script, depth: int) -> list[bytes]:
-    """Return the tuple of the default constants of its fields."""
-    if len(sort) == 1:
-        return [b"tuple.unit"]
-    fields = _fields(sort[1:], script, depth)
-    return [] if fields is None else [b"(tuple %s)" % fields]
 
 
 def _fields(sorts: tuple[Any, ...], script: Script, depth: int) -> bytes | None:

@@ -29,10 +29,6 @@ T = TypeVar("T")
 Indexed: TypeAlias = "Callable[[list[int], Sorts], Sort | None]"
 
 
-def _select(sorts: Sorts) -> Sort | None:
-    return apply_value(sorts) if sorts and sorts[0].__class__ is tuple else None
-
-
 def _store(sorts: Sorts) -> Sort | None:
     array = sorts[0] if sorts else None
     if not isinstance(array, tuple):
@@ -107,10 +103,6 @@ def _one(parameters: tuple[Sort, ...], result: Callable[[int], Sort | None] | So
     return indexed
 
 
-def _bits_of_booleans(sorts: Sorts) -> Sort | None:
-    return bitvector(len(sorts)) if _BOOLEANS(sorts) else None
-
-
 _BOOLEANS = every("Bool", "Bool")
 
 
@@ -140,11 +132,6 @@ def _to_fp(indices: list[int], sorts: Sorts) -> Sort | None:
     return ("FloatingPoint", *indices) if fits else None
 
 
-def _fold(sorts: Sorts) -> Sort | None:
-    """A fold has the sort of its start value."""
-    return sorts[-2] if len(sorts) > 2 else None
-
-
 def _image(collection: str) -> Rule:
     """A map has the collection of its function's results."""
 
@@ -157,27 +144,14 @@ def _image(collection: str) -> Rule:
     return rule
 
 
-def _insert(sorts: Sorts) -> Sort | None:
-    """(set.insert element ... set)."""
-    sort = sorts[-1] if len(sorts) > 1 else None
-    return sort if isinstance(sort, tuple) and sort[0] in SETS else None
-
-
-def _filter(sorts: Sorts) -> Sort | None:
-    """(set.filter predicate set) and the like: the sort of what is filtered."""
-    return sorts[1] if len(sorts) == 2 and isinstance(sorts[1], tuple) else None
-
-
-def _about(collection: str, result: Sort) -> Rule:
-    """A function of one or more values of which one is a collection of this kind."""
-    kinds = ("Array", *(SETS if collection == "Set" else (collection,)))
+def _about(*collections: str) -> Rule:
+    """A predicate of one or more values of which one is a collection of these kinds."""
 
     def rule(sorts: Sorts) -> Sort | None:
-        for sort in sorts:
-            if sort is None or (isinstance(sort, tuple) and sort[0] in kinds):
-                return result
-        return None
+        known = (each is None or (isinstance(each, tuple) and each[0] in kinds) for each in sorts)
+        return "Bool" if any(known) else None
 
+    kinds = ("Array", *collections)
     return rule
 
 
@@ -292,15 +266,16 @@ def _project(collection: str) -> Indexed:
 
 
 _NUMBER = first_of((every("Int", "Int"), every("Real", "Real")))
-_ABOUT_SETS = _about("Set", "Bool")
+_ABOUT_SETS = _about(*SETS)
 _WRITTEN: Mapping[str, Rule] = {
-    "@": apply_value,
     "abs": lambda sorts: _NUMBER(sorts) if len(sorts) == 1 else None,
-    "select": _select,
+    "@ select": apply_value,
     "store": _store,
     "default": _default,
     "concat": _concat,
-    "mkbv @from_bools from_bools": _bits_of_booleans,
+    "mkbv @from_bools from_bools": lambda sorts: (
+        bitvector(len(sorts)) if _BOOLEANS(sorts) else None
+    ),
     "fp": _fp,
     "fp.to_ieee_bv to_ieee_bv": _ieee_bits,
     "seq.map seq.mapi": _image("Seq"),
@@ -308,12 +283,18 @@ _WRITTEN: Mapping[str, Rule] = {
     "seq.foldli": lambda sorts: sorts[2] if len(sorts) == 4 else None,
     "set.subset subset set.member member set.is_empty set.is_singleton": _ABOUT_SETS,
     "is_singleton set.has_size set.all set.some": _ABOUT_SETS,
-    "set.insert insert": _insert,
+    "set.insert insert": lambda sorts: (  # element ... set
+        sorts[-1]
+        if len(sorts) > 1 and isinstance(sorts[-1], tuple) and sorts[-1][0] in SETS
+        else None
+    ),
     "set.map": _image("Set"),
     "bag.map": _image("Bag"),
-    "set.filter bag.filter": _filter,
-    "set.fold bag.fold": _fold,
-    "bag.all bag.some": _about("Bag", "Bool"),
+    "set.filter bag.filter": lambda sorts: (
+        sorts[1] if len(sorts) == 2 and isinstance(sorts[1], tuple) else None
+    ),
+    "set.fold bag.fold": lambda sorts: sorts[-2] if len(sorts) > 2 else None,  # the start value
+    "bag.all bag.some": _about("Bag"),
     "bag.partition": lambda sorts: compound("Bag", sorts[1]) if len(sorts) == 2 else None,
     "rel.join join": _product("Set", 1),
     "rel.product product": _product("Set", 0),
@@ -383,21 +364,15 @@ def _of_table() -> tuple[dict[bytes, Rule], dict[bytes, Sort]]:
     made = cache(ranked)
     rules = {}
     for name, all_of in (ranks | dialects).items():
-        kept = [each for each in all_of if not any(_covers(other, each) for other in all_of)]
-        keys = dict.fromkeys((e.parameters, e.result, e.optional, e.repeats) for e in kept)
+        # One that repeats says all that others with arguments and results of its sorts say.
+        repeated = {(e.parameters[-1], e.result) for e in all_of if e.repeats}
+        keys = dict.fromkeys(
+            (e.parameters, e.result, e.optional, e.repeats)
+            for e in all_of
+            if e.repeats or (e.parameters[-1], e.result) not in repeated
+        )
         rules[name.encode()] = first_of([made(*key) for key in keys])
     return rules, constants
-
-
-def _covers(one: Signature, other: Signature) -> bool:
-    """Return whether the rank of an operator with arguments of one sort says another one, too."""
-    return (
-        one.repeats
-        and not other.repeats
-        and one.result == other.result
-        and {*one.parameters} == {*other.parameters}
-        and len(one.parameters) - one.optional <= len(other.parameters)
-    )
 
 
 _RULES, CONSTANTS = _of_table()
