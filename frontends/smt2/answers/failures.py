@@ -10,7 +10,6 @@ import re
 
 from reducekit.frontends.smt2.language.parser import parse
 from reducekit.frontends.smt2.language.script import Script, analyse
-from reducekit.frontends.smt2.language.sorts import Sort
 from reducekit.frontends.smt2.language.terms import subterms
 
 _LACKING = re.compile(
@@ -67,7 +66,6 @@ _USUAL = (
     b"set-logic", b"set-option", b"set-info", b"assert", b"check-sat", b"check-sat-assuming",
     b"push", b"pop", b"exit",
 )  # fmt: skip
-_DECLARING = (b"declare-", b"define-")
 
 
 def rejects(line: str, *, well_formed: bool) -> bool:
@@ -79,19 +77,6 @@ def rejects(line: str, *, well_formed: bool) -> bool:
     if _LACKING.search(line) is not None:
         return True
     return not well_formed and _DECLINED.search(line) is not None
-
-
-def _with_sorts(script: Script, node: int, name: bytes) -> str:
-    """Return the name of an operator, with the sorts of its arguments if these may be any."""
-    shown = name.decode(errors="replace")
-    if name in _POLYMORPHIC:
-        sorts = {_head(script.sort[each]) for each in subterms(script, node)}
-        shown += f" {' '.join(sorted(sorts - {'Bool'})) or 'Bool'}"
-    return shown
-
-
-def _is_unusual(command: bytes) -> bool:
-    return bool(command) and command not in _USUAL and not command.startswith(_DECLARING)
 
 
 def skeleton(text: bytes) -> str:
@@ -106,9 +91,19 @@ def skeleton(text: bytes) -> str:
     for node in filter(script.is_term.__getitem__, range(1, len(script.document))):
         name = _operator(script, node)
         if name is not None and name not in _CONNECTIVES:
-            shown = _with_sorts(script, node, name)
+            shown = name.decode(errors="replace")
+            if name in _POLYMORPHIC:
+                found = (script.sort[each] for each in subterms(script, node))
+                sorts = {
+                    each if isinstance(each, str) else str((each or ("",))[0]) for each in found
+                }
+                shown += f" {' '.join(sorted(sorts - {'Bool'})) or 'Bool'}"
             (relations if name in _RELATIONS | {b"forall", b"exists"} else functions).add(shown)
-    commands = {name.decode(errors="replace") for name in filter(_is_unusual, script.names)}
+    commands = {
+        name.decode(errors="replace")
+        for name in script.names
+        if name and name not in _USUAL and not name.startswith((b"declare-", b"define-"))
+    }
     return ", ".join(sorted(functions or relations) + sorted(commands)) or "nothing"
 
 
@@ -128,7 +123,3 @@ def _operator(script: Script, node: int) -> bytes | None:
         return name
     # A literal such as (_ bv0 8) or (_ NaN 8 24) tells no more than its sort.
     return document.source(head + 1) if applied or name == b"as" else None
-
-
-def _head(sort: Sort | None) -> str:
-    return "" if sort is None else sort if isinstance(sort, str) else str(sort[0])

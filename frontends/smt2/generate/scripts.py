@@ -358,7 +358,9 @@ def _body(terms: Terms, asserts: int, levels: int, queries: int) -> list[str]:
     checks = dice.randint(1, queries)
     after = {dice.randrange(asserts) for _ in range(checks - 1)}
     shape = dice.choice(_SHAPES)
-    atoms = _atoms(terms, levels, scope, dice.choice(shape.atoms))
+    # What is asserted shares the atoms of its clauses, so that it constrains the same.
+    drawn = (terms.atom(dice.randint(1, levels), scope) for _ in range(dice.choice(shape.atoms)))
+    atoms = [*dict.fromkeys(drawn)]
     lines: list[str] = []
     opened = 0
     for number in range(asserts):
@@ -375,12 +377,6 @@ def _body(terms: Terms, asserts: int, levels: int, queries: int) -> list[str]:
                 lines.append("(pop 1)")
                 opened -= 1
     return [*lines, _query(terms, scope)]
-
-
-def _atoms(terms: Terms, levels: int, scope: Scope, count: int) -> list[str]:
-    """Draw the atoms of clauses: what is asserted shares them, so that it constrains the same."""
-    drawn = (terms.atom(terms.dice.randint(1, levels), scope) for _ in range(count))
-    return [*dict.fromkeys(drawn)]
 
 
 def _clauses(dice: Random, atoms: Sequence[str], shape: _Shape) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count as count_from
 from itertools import starmap
 from random import Random
 from typing import Any, NamedTuple
@@ -251,23 +252,6 @@ def spelled(sort: Sort) -> str:
     return print_sort(sort).decode()
 
 
-def _arrays(dice: Random, sorts: Sequence[Sort]) -> list[Sort]:
-    """Draw sorts of arrays, as the logics name them: from integers to integers, and so on."""
-    inside = [each for each in sorts if each != "RoundingMode"]
-    return [
-        ("Array", dice.choice(inside), dice.choice(inside)) for _ in range(dice.choice((1, 1, 2)))
-    ]
-
-
-def _declare_constants(dice: Random, vocabulary: Vocabulary, most: int) -> None:
-    """Declare up to `most` constants of each sort."""
-    number = 0
-    for each in vocabulary.sorts:
-        for _ in range(dice.randint((most + 1) // 2, most)):
-            vocabulary.declare(f"x{number}", each)
-            number += 1
-
-
 def draw_vocabulary(dice: Random, theories: frozenset[str], symbols: int) -> Vocabulary:
     """Draw sorts of these theories, and at most this many constants of each."""
     commands: list[str] = []
@@ -323,12 +307,18 @@ def draw_vocabulary(dice: Random, theories: frozenset[str], symbols: int) -> Voc
             Signature((f"(as sep.nil {spelled(place)})",), (), place),
         )
     if "arrays" in theories:
-        sorts += _arrays(dice, base or sorts)
+        # As the logics name them: from integers to integers, and so on.
+        inside_arrays = [each for each in base or sorts if each != "RoundingMode"]
+        for _ in range(dice.choice((1, 1, 2))):
+            sorts.append(("Array", dice.choice(inside_arrays), dice.choice(inside_arrays)))
     sorts = list(dict.fromkeys((*sorts, "Bool")))
     vocabulary = Vocabulary(
         theories, tuple(sorts), operators, tuple(indexed(theories)), {}, commands, constructors
     )
-    _declare_constants(dice, vocabulary, symbols)
+    numbers = count_from(0)
+    for each in vocabulary.sorts:
+        for _ in range(dice.randint((symbols + 1) // 2, symbols)):
+            vocabulary.declare(f"x{next(numbers)}", each)
     if "functions" in theories:
         for name in ("f", "g", "p"):
             _declare_function(dice, vocabulary, name)

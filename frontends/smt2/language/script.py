@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from reducekit.document import Document
@@ -78,16 +78,6 @@ class Script:
         return bisect_right(self.commands, node) - 1
 
 
-def _constructors(definitions: Sequence[Definition]) -> dict[str, list[int]]:
-    """Return the constructors by the name of their datatype."""
-    found: dict[str, list[int]] = {}
-    for number, (_, kind, _, _, _, sort) in enumerate(definitions):
-        if kind == "constructor" and sort is not None:
-            family = sort if isinstance(sort, str) else str(sort[0])
-            found.setdefault(family, []).append(number)
-    return found
-
-
 def analyse(document: Document) -> Script:
     """Resolve the names of a script and infer the sorts of its terms."""
     text, start, end, stop = document.text, document.start, document.end, document.stop
@@ -116,6 +106,11 @@ def analyse(document: Document) -> Script:
             walk.scopes.show(definition)
         walk.named.clear()
         node = stop[node]
+    constructors: dict[str, list[int]] = {}
+    for number, (_, kind, _, _, _, sort) in enumerate(walk.scopes.definitions):
+        if kind == "constructor" and sort is not None:
+            family = sort if isinstance(sort, str) else str(sort[0])
+            constructors.setdefault(family, []).append(number)
     return Script(
         document,
         commands,
@@ -125,7 +120,7 @@ def analyse(document: Document) -> Script:
         walk.scopes.refs,
         walk.scopes.definitions,
         levels.finish(len(commands)),
-        _constructors(walk.scopes.definitions),
+        constructors,
     )
 
 
