@@ -10,6 +10,7 @@ import re
 
 from reducekit.frontends.smt2.language.parser import parse
 from reducekit.frontends.smt2.language.script import Script, analyse
+from reducekit.frontends.smt2.language.sorts import family
 from reducekit.frontends.smt2.language.terms import subterms
 
 _LACKING = re.compile(
@@ -94,9 +95,7 @@ def skeleton(text: bytes) -> str:
             shown = name.decode(errors="replace")
             if name in _POLYMORPHIC:
                 found = (script.sort[each] for each in subterms(script, node))
-                sorts = {
-                    each if isinstance(each, str) else str((each or ("",))[0]) for each in found
-                }
+                sorts = {"" if each is None else family(each) for each in found}
                 shown += f" {' '.join(sorted(sorts - {'Bool'})) or 'Bool'}"
             (relations if name in _RELATIONS | {b"forall", b"exists"} else functions).add(shown)
     commands = {

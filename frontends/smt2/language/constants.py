@@ -9,7 +9,14 @@ from typing import Any
 
 from reducekit.document import Document
 from reducekit.frontends.smt2.language.script import Script
-from reducekit.frontends.smt2.language.sorts import Sort, is_open, match, print_sort, substitute
+from reducekit.frontends.smt2.language.sorts import (
+    Sort,
+    family,
+    is_open,
+    match,
+    print_sort,
+    substitute,
+)
 
 _LETTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _DECIMAL = 14_000
@@ -74,7 +81,7 @@ def default_constants(sort: Sort, script: Script) -> list[bytes]:
 
 def _defaults(sort: Sort, script: Script, depth: int) -> list[bytes]:
     """Return the constants of a sort whose elements nest at most `depth` sorts deep."""
-    name = sort if isinstance(sort, str) else sort[0]
+    name = family(sort)
     if name in script.constructors:
         return _constructed(sort, script, depth)
     if isinstance(sort, str):
@@ -124,7 +131,7 @@ def _constructors_of(
     sort: Sort, script: Script
 ) -> Iterator[tuple[bytes, tuple[Sort | int | None, ...]]]:
     """Yield the constructors of a datatype, each as it is written there, with its parameters."""
-    name = sort if isinstance(sort, str) else str(sort[0])
+    name = family(sort)
     for number in script.constructors[name]:
         constructor = script.definitions[number]
         bindings: dict[str, Any] = {}

@@ -18,7 +18,7 @@ from reducekit.frontends.smt2.language.declarations import declare
 from reducekit.frontends.smt2.language.forms import FORMS
 from reducekit.frontends.smt2.language.inference import Inference
 from reducekit.frontends.smt2.language.scopes import CommandScope, Definition
-from reducekit.frontends.smt2.language.sorts import Sort, canonical
+from reducekit.frontends.smt2.language.sorts import Sort, canonical, family
 
 __all__ = ["CommandScope", "Definition", "Script", "Sort", "analyse"]
 
@@ -109,8 +109,7 @@ def analyse(document: Document) -> Script:
     constructors: dict[str, list[int]] = {}
     for number, (_, kind, _, _, _, sort) in enumerate(walk.scopes.definitions):
         if kind == "constructor" and sort is not None:
-            family = sort if isinstance(sort, str) else str(sort[0])
-            constructors.setdefault(family, []).append(number)
+            constructors.setdefault(family(sort), []).append(number)
     return Script(
         document,
         commands,

@@ -90,6 +90,11 @@ def canonical(token: bytes) -> bytes:
     return token
 
 
+def family(sort: Sort) -> str:
+    """Return the name of a sort, without indices and arguments."""
+    return sort if isinstance(sort, str) else str(sort[0])
+
+
 def sort_name(symbol: bytes) -> str:
     """Return the symbol of a user's sort as the name in a `Sort`.
 
