@@ -119,7 +119,12 @@ def _read(text: bytes) -> _Script | None:
         return None
     commands, begin = list[_Command](), 0
     for end in [at for at, depth in enumerate(depths) if not depth and tokens[at] == b")"]:
-        commands.append(_command(len(commands), tokens[begin : end + 1]))
+        own = tokens[begin : end + 1]
+        opened = own.index(b"(")
+        atoms = filter(_is_atom, own[opened + 1 :])
+        head = next(atoms, b"")
+        name = symbol(next(atoms, b"")) if head in _NAMING else b""
+        commands.append(_Command(len(commands), own, head, name, b"".join(own[opened:])))
         begin = end + 1
     if any(map(_is_atom, tokens[begin:])):
         return None
@@ -135,14 +140,6 @@ def _read(text: bytes) -> _Script | None:
         frozenset(tokens),
         b"".join(tokens[begin:]),
     )
-
-
-def _command(place: int, tokens: list[bytes]) -> _Command:
-    begin = tokens.index(b"(")
-    atoms = filter(_is_atom, tokens[begin + 1 :])
-    head = next(atoms, b"")
-    name = symbol(next(atoms, b"")) if head in _NAMING else b""
-    return _Command(place, tokens, head, name, b"".join(tokens[begin:]))
 
 
 def _is_atom(token: bytes) -> bool:

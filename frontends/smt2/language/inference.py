@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
+from itertools import islice
 from types import GeneratorType
 from typing import Any
 
@@ -220,13 +221,10 @@ class Inference:
     def _tokens(self, node: int, count: int) -> list[bytes]:
         """Return the sources of the first children of a list, lists as b""."""
         document = self.document
-        tokens: list[bytes] = []
-        for child in document.children(node):
-            leaf = document.text[document.start[child]] != _OPEN
-            tokens.append(document.source(child) if leaf else b"")
-            if len(tokens) == count:
-                break
-        return tokens
+        return [
+            document.source(child) if document.text[document.start[child]] != _OPEN else b""
+            for child in islice(document.children(node), count)
+        ]
 
     def _head(self, head: int) -> Rule | None:
         """Return the rule of a head `(_ ...)` or `(as ...)`, None if it is another list."""
