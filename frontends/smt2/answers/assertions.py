@@ -206,7 +206,7 @@ def labels(texts: Sequence[bytes]) -> list[Part]:
 
 
 def _assertions(text: bytes) -> list[_Assertion] | None:
-    """Return the assertions of a script; None if the text is none."""
+    """Return the assertions of a script; None if the text does not parse."""
     with suppress(ParseError):
         document = parse(text)
         newlines = [found.start() for found in _NEWLINE.finditer(text)]
@@ -234,7 +234,7 @@ def _name(command: bytes) -> str:
 
 
 def _followed(old: Sequence[_Assertion], new: Sequence[_Assertion]) -> list[int | None]:
-    """Return for each new assertion which old one it comes from; None if none is like it."""
+    """Return for each new assertion the old one that it comes from, if any is like it."""
     before, after = ([each.atoms for each in both] for both in (old, new))
     found: list[int | None] = []
     for kind, low, high, begin, end in SequenceMatcher(None, before, after, False).get_opcodes():

@@ -1,7 +1,7 @@
-"""Which failures of solvers count, and what tells those apart that have no place in the code.
+"""Which failures of solvers count, and how to tell apart those without a place in the code.
 
-Solvers print of a script that they need not accept. What is left of a reduced script differs where
-two failures do.
+A solver may say that it need not accept a script. Failures with different causes leave different
+operators in their reduced scripts.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 Solvers prove some variants of an unstable query and lose others (Zhou et al., "Mariposa: Measuring
 SMT Instability in Automated Program Verification", FMCAD 2023). Order and names follow from hashes
-of what is ordered and named. So the same number makes the same variant, and what is left in a
-reduced script stays in its order.
+of what is ordered and named. So the same number makes the same variant, and the commands
+of a reduced script keep their order.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def pieces(text: bytes, number: int) -> list[Piece] | None:
 
 @lru_cache(maxsize=4)
 def _read(text: bytes) -> _Script | None:
-    """Read a script; None if the text is none. Cached: a check asks for several variants."""
+    """Read a script; None if it cannot be read. Cached: a check asks for several variants."""
     tokens: list[bytes] = TOKEN.findall(text)
     if sum(map(len, tokens)) != len(text):
         return None

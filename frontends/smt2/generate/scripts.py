@@ -1,8 +1,8 @@
 """Random scripts: declarations, assertions, and queries at open levels.
 
-A quarter of them have rare commands besides, which say something of a script, or ask for more than
-an answer: models, cores, proofs, options. An error because of the answer (no model after `unsat`)
-is none of the solver: `failures.rejects` knows it.
+A quarter of them also have rare commands, which describe the script or ask for more than an answer:
+models, cores, proofs, options. Errors that follow from the answer (no model after `unsat`) are not
+bugs of the solver: `failures.rejects` knows them.
 """
 
 from __future__ import annotations

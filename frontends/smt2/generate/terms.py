@@ -133,7 +133,7 @@ _TRUTHS = 0.04
 class Terms:
     """Draws the terms of a command, out of what was declared and defined by then.
 
-    Each has as many levels as it is told, or fewer: recursion is no deeper.
+    Each has at most the levels asked for, which bounds the recursion.
     """
 
     def __init__(self, dice: Random, vocabulary: Vocabulary) -> None:

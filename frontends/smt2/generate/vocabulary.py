@@ -1,6 +1,6 @@
 """What the terms of one script are built of: sorts, functions and constants, drawn at random.
 
-The name of a logic says of which theories they are.
+The name of a logic gives their theories.
 """
 
 from __future__ import annotations
@@ -210,7 +210,7 @@ DRAWN = (
 def theories_of(logic: str) -> frozenset[str]:
     """Return the theories of a logic by name, and "quantifiers" where it has them.
 
-    Raises UsageError for a name that is none.
+    Raises UsageError for other names.
     """
     found = theories_in(logic)
     if found is None:

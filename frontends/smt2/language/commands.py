@@ -1,8 +1,8 @@
 """The commands of a script and their dependencies: definitions, uses, matching push and pop.
 
 It considers only names, not sorts or local binders, so that the first candidate of
-a script of megabytes is ready at once. This errs on the safe side: it may report a
-use where there is none, which only keeps a declaration longer.
+a script of megabytes is ready at once. This errs on the safe side: a reported
+use that is not one only keeps a declaration longer.
 """
 
 from __future__ import annotations

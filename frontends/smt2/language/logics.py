@@ -26,7 +26,7 @@ _ALL = frozenset((
 
 
 def theories_in(logic: str) -> frozenset[str] | None:
-    """Return the theories of a logic by name, and "quantifiers"; None for a name that is none."""
+    """Return the theories of a logic by name, and "quantifiers"; None for other names."""
     if logic == "ALL":
         return _ALL
     found = _NAME.fullmatch(logic)

@@ -106,7 +106,7 @@ def sort_name(symbol: bytes) -> str:
 
 
 def index(token: bytes) -> int | None:
-    """Return the value of a numeral index, None if it is none or beyond `MAX_INDEX`."""
+    """Return the value of an index; None for other words, and beyond `MAX_INDEX`."""
     if len(token) < 11 and token.isdigit():
         value = int(token)
         if value <= MAX_INDEX:

@@ -145,7 +145,7 @@ def _image(collection: str) -> Rule:
 
 
 def _about(*collections: str) -> Rule:
-    """A predicate of one or more values of which one is a collection of these kinds."""
+    """A predicate on one or more values, one of them a collection of these kinds."""
 
     def rule(sorts: Sorts) -> Sort | None:
         known = (each is None or (isinstance(each, tuple) and each[0] in kinds) for each in sorts)

@@ -32,7 +32,7 @@ _ALSO: Mapping[bytes, tuple[int, float]] = {
     b"check-sat": (0, inf), b"declare-sort": (1, 2), b"get-model": (0, 1), b"get-proof": (0, 1),
     b"get-value": (1, 3), b"pop": (0, 1), b"push": (0, 1),
 }  # fmt: skip
-"""The numbers of arguments that Z3 or cvc5 take besides."""
+"""The numbers of arguments that Z3 or cvc5 take, too."""
 _BODIES = frozenset((b"define-fun", b"define-fun-rec", b"define-const"))
 _NUMERAL = re.compile(rb"[0-9]+")
 _ONE = frozenset(b"< <= > >= distinct bvadd bvmul bvand bvor bvxor".split())
