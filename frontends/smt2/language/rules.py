@@ -70,17 +70,16 @@ def unknown(_: Sorts) -> Sort | None:
 
 def every(argument: Sort, result: Sort, least: int = 1) -> Rule:
     """Make the rule of an operator with any number of arguments, at least `least`, of one sort."""
-    also = "Int" if argument == "Real" else argument  # where Ints and Reals are mixed
+    mixed = argument == "Real"  # with Ints
 
     def rule(sorts: Sorts) -> Sort | None:
         count = len(sorts)
         if count < least:
             return None
-        known = sorts.count(argument)
-        if known == count:
+        if sorts.count(argument) == count:
             return result
-        known += sorts.count(None) + (sorts.count(also) if also != argument else 0)
-        return result if known == count else None
+        known = sorts.count(argument) + sorts.count(None)
+        return result if known + (sorts.count("Int") if mixed else 0) == count else None
 
     return rule
 
@@ -151,11 +150,14 @@ def first_of(rules: Sequence[Rule]) -> Rule:
         return rules[0]
 
     def rule(sorts: Sorts) -> Sort | None:
-        found = (result for each in rules if (result := each(sorts)) is not None)
-        if None not in sorts:
-            return next(found, None)
-        results = {*found}
-        return results.pop() if len(results) == 1 else None
+        if None in sorts:
+            found = {each(sorts) for each in rules} - {None}
+            return found.pop() if len(found) == 1 else None
+        for each in rules:
+            result = each(sorts)
+            if result is not None:
+                return result
+        return None
 
     return rule
 

@@ -29,6 +29,13 @@ T = TypeVar("T")
 Indexed: TypeAlias = "Callable[[list[int], Sorts], Sort | None]"
 
 
+def _ite(sorts: Sorts) -> Sort | None:
+    """As in the table, but faster, as scripts may be made of little else."""
+    if len(sorts) != 3 or sorts[0] not in ("Bool", None):
+        return None
+    return sorts[1] if sorts[1] == sorts[2] else join(sorts[1], sorts[2])[1]
+
+
 def _store(sorts: Sorts) -> Sort | None:
     array = sorts[0] if sorts else None
     if not isinstance(array, tuple):
@@ -270,6 +277,7 @@ _ABOUT_SETS = _about(*SETS)
 _WRITTEN: Mapping[str, Rule] = {
     "abs": lambda sorts: _NUMBER(sorts) if len(sorts) == 1 else None,
     "@ select": apply_value,
+    "ite if": _ite,
     "store": _store,
     "default": _default,
     "concat": _concat,
