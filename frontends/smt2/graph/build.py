@@ -421,7 +421,7 @@ def _context(script: Script) -> ScriptContext:
         outer.append(place)
     stop, source = document.stop, document.source
     atoms = {source(node) for node in range(1, len(document)) if stop[node] == node + 1}
-    taken = atoms.union(RESERVED, OPERATORS, CONSTANTS)
+    taken = atoms.union(RESERVED, TAKEN)
     return ScriptContext(
         commands,
         gaps,
