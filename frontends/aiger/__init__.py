@@ -13,7 +13,7 @@ from typing import Any
 
 from reducekit.frontend import Frontend, Schedule
 from reducekit.frontends.aiger import passes as each
-from reducekit.frontends.aiger.reader import HEADER, View, counts
+from reducekit.frontends.aiger.files import HEADER, View, counts
 from reducekit.offers import Conversions, Generation, Inspection
 from reducekit.search.strategy import Passes
 from reducekit.text import without_mark

@@ -7,9 +7,8 @@ from dataclasses import replace
 
 from reducekit.errors import UsageError
 from reducekit.frontends.aiger.circuit import Circuit
-from reducekit.frontends.aiger.reader import HEADER, read
-from reducekit.frontends.aiger.writer import write
-from reducekit.frontends.btor.model.builder import Builder
+from reducekit.frontends.aiger.files import HEADER, read, write
+from reducekit.frontends.btor.model.dag import Builder
 from reducekit.frontends.btor.model.operators import Dialect, Op
 from reducekit.frontends.btor.model.writer import canonical
 from reducekit.offers import Conversions, Converted, Notation

@@ -12,8 +12,8 @@ from typing import Any
 
 from reducekit.frontends import mutation
 from reducekit.frontends.aiger.circuit import Circuit, Latch
+from reducekit.frontends.aiger.files import write
 from reducekit.frontends.aiger.mutants import RESETS, changed, seed_of
-from reducekit.frontends.aiger.writer import write
 from reducekit.frontends.mutation import Mutants, dice_of
 from reducekit.frontends.solver_options import in_comments, of_command, read_options
 from reducekit.offers import FormatOption, Generated, Generation, InputGenerator, words_of

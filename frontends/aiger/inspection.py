@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from reducekit.frontends.aiger.circuit import Circuit
-from reducekit.frontends.aiger.reader import read
+from reducekit.frontends.aiger.files import read
 from reducekit.offers import Inspection
 
 

@@ -12,9 +12,8 @@ from dataclasses import replace
 from random import Random
 
 from reducekit.errors import ParseError
-from reducekit.frontends.aiger.changing import with_roots
-from reducekit.frontends.aiger.circuit import Circuit, Latch
-from reducekit.frontends.aiger.reader import read
+from reducekit.frontends.aiger.circuit import Circuit, Latch, with_roots
+from reducekit.frontends.aiger.files import read
 
 _MOST = 5
 """The number of changes of a mutant, at most."""

@@ -13,18 +13,19 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from reducekit.change import Change, Edit
-from reducekit.frontends.aiger.changing import (
+from reducekit.frontends.aiger.circuit import (
     FREE,
+    KINDS,
+    Circuit,
     Image,
+    Latch,
     folded,
     replaced,
     unused,
     with_roots,
     without_properties,
 )
-from reducekit.frontends.aiger.circuit import KINDS, Circuit, Latch
-from reducekit.frontends.aiger.reader import View
-from reducekit.frontends.aiger.writer import write
+from reducekit.frontends.aiger.files import View, write
 from reducekit.passes import pass_
 from reducekit.search.problem import (
     NOTHING,

@@ -103,9 +103,8 @@ class Btor(Frontend):
 
     def wrong_model(self, text: bytes, output: bytes) -> bool:
         """Return whether the witness that a model checker prints is none."""
-        from reducekit.frontends.btor.model_check import judge
-        from reducekit.frontends.btor.witness import is_claimed
-        from reducekit.frontends.model_test import is_wrong
+        from reducekit.frontends.btor.model_check import is_claimed, judge
+        from reducekit.frontends.model_verdict import is_wrong
 
         # Without a model there is no need to parse the text.
         return is_claimed(output) and is_wrong(judge, text, output)
@@ -127,7 +126,7 @@ class Btor(Frontend):
     @classmethod
     def inspect(cls, text: bytes, notation: str | None, path: Path | None) -> Inspection:
         """Look into a graph."""
-        from reducekit.frontends.btor.drawing.offer import inspect
+        from reducekit.frontends.btor.drawing.drawing import inspect
 
         return inspect(text, notation)
 

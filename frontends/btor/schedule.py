@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reducekit.frontend import Pass, Schedule
-from reducekit.frontends.btor.passes.cut import Cut
+from reducekit.frontends.btor.passes.cuts import Cut, Nodes, References, cone, roots, short_cuts
 from reducekit.frontends.btor.passes.line_graph import FRESH, SHARED, ZERO
 from reducekit.frontends.btor.passes.merges import (
     Others,
@@ -14,11 +14,13 @@ from reducekit.frontends.btor.passes.merges import (
     nots,
 )
 from reducekit.frontends.btor.passes.node_removal import NodeRemoval
-from reducekit.frontends.btor.passes.ranks import ranks
-from reducekit.frontends.btor.passes.references import Nodes, References
-from reducekit.frontends.btor.passes.roots import cone, roots
-from reducekit.frontends.btor.passes.shortcuts import short_cuts
-from reducekit.frontends.btor.passes.spelling import literals, next_last, simplified, spelling
+from reducekit.frontends.btor.passes.spelling import (
+    literals,
+    next_last,
+    ranks,
+    simplified,
+    spelling,
+)
 from reducekit.frontends.btor.passes.transition_system import (
     justice,
     options,

@@ -91,7 +91,7 @@ class Cnf(Frontend):
     def wrong_model(self, text: bytes, output: bytes) -> bool:
         """Return whether the `v` lines of a solver make a clause false."""
         from reducekit.frontends.cnf.model_check import has_model, judge
-        from reducekit.frontends.model_test import is_wrong
+        from reducekit.frontends.model_verdict import is_wrong
 
         # Without a model there is no need to parse the text.
         return has_model(output) and is_wrong(judge, text, output)

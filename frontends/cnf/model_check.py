@@ -15,9 +15,9 @@ import re
 import sys
 from collections.abc import Sequence
 
-from reducekit.frontends import model_test
+from reducekit.frontends import model_verdict
 from reducekit.frontends.cnf.reader import View
-from reducekit.frontends.model_test import Finding
+from reducekit.frontends.model_verdict import Finding
 
 _FOUND = re.compile(rb"^s (?:SATISFIABLE|OPTIMUM FOUND)[ \t\r]*$", re.MULTILINE)
 _VALUES = re.compile(rb"^v[ \t]([^\n]*)", re.MULTILINE)
@@ -71,7 +71,7 @@ def _is_hard(view: View, prefix: bytes) -> bool:
 
 def main(words: Sequence[str]) -> int:
     """Run the solver on the file, check its model, and return the exit code."""
-    return model_test.main(words, "reducekit.frontends.cnf.model_check", judge)
+    return model_verdict.main(words, "reducekit.frontends.cnf.model_check", judge)
 
 
 if __name__ == "__main__":

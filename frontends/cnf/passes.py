@@ -16,7 +16,7 @@ from math import floor
 
 from reducekit.change import Change, Edit
 from reducekit.frontends.cnf.reader import LIMIT, Line, View
-from reducekit.frontends.text.passes import NodeItems
+from reducekit.frontends.common.items import NodeItems
 from reducekit.passes import pass_
 from reducekit.search.problem import IndependentChanges, IndependentItems, Items, Selection
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from reducekit.errors import ParseError
-from reducekit.frontends.model_test import Finding, ended, printed
+from reducekit.frontends.model_verdict import Finding, ended, printed
 from reducekit.frontends.smt2.answers.assertions import core_of, part_of
 from reducekit.frontends.smt2.language.commands import without_status
 from reducekit.frontends.smt2.language.parser import parse

@@ -25,8 +25,8 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from reducekit.frontends import model_test
-from reducekit.frontends.model_test import Finding
+from reducekit.frontends import model_verdict
+from reducekit.frontends.model_verdict import Finding
 from reducekit.frontends.smt2.language.commands import head_of
 from reducekit.frontends.smt2.language.parser import parse
 from reducekit.frontends.smt2.language.sorts import canonical
@@ -93,7 +93,7 @@ def judge(text: bytes, output: bytes, checkers: Sequence[Sequence[str]] = ()) ->
     logic = b"HO_ALL" if b"(->" in script else b"ALL"  # cvc5 minds
     asked = b"(set-logic %s)\n%s\n(check-sat)\n" % (logic, script)
     for checker in checkers if found.unknown else ():
-        answers = read_answers(model_test.printed(checker, asked, ".smt2"))
+        answers = read_answers(model_verdict.printed(checker, asked, ".smt2"))
         if answers == (b"sat",):
             return Finding()
         name = Path(checker[0]).name
@@ -229,7 +229,7 @@ def main(words: Sequence[str]) -> int:
     at = program.index("--") if "--" in program else len(program)
     solver, checker = program[:at], program[at + 1 :]
     checkers = [checker] if checker else known_checkers(solver[0]) if solver else []
-    return model_test.main([*solver, path], MODULE, partial(judge, checkers=checkers), question)
+    return model_verdict.main([*solver, path], MODULE, partial(judge, checkers=checkers), question)
 
 
 if __name__ == "__main__":

@@ -10,8 +10,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from reducekit.frontend import Frontend, Schedule, by_size
-from reducekit.frontends.text.parser import TextView, parse_lines
-from reducekit.frontends.text.passes import blanks, drop_groups, drop_lines, drop_tokens
+from reducekit.frontends.text.passes import (
+    TextView,
+    blanks,
+    drop_groups,
+    drop_lines,
+    drop_tokens,
+    parse_lines,
+)
 from reducekit.search.strategy import Passes
 
 __all__ = ["Text", "TextView", "parse_lines"]

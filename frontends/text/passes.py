@@ -1,44 +1,97 @@
-"""Passes that drop lines, tokens and groups in parentheses, and superfluous blanks."""
+"""Any bytes as lines of tokens, and passes that drop lines, tokens, groups and blanks."""
 
 from __future__ import annotations
 
+import re
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 
 from reducekit.change import Change, Edit
 from reducekit.document import Document
-from reducekit.frontends.text.parser import TextView
+from reducekit.frontends.common.items import NodeItems
 from reducekit.passes import pass_
-from reducekit.search.problem import IndependentItems, Items, LeafTree, Move, Selection
+from reducekit.search.problem import Items, LeafTree, Move, Selection
+
+_LINE = re.compile(rb"[^\n]*\n|[^\n]+")
+_TOKEN = re.compile(rb"[()]|[^\s()]+")  # in bytes, \s is the six ASCII blanks
+
+
+def parse_lines(text: bytes) -> Document:
+    """Parse any bytes: the root's children are lines, their children tokens.
+
+    A line includes its newline, so removing a line leaves no empty line.
+    A token is a parenthesis, or a longest run of bytes that are neither
+    parentheses nor ASCII blanks. Linear in the text; every text parses.
+    """
+    start, end, stop = array("i", [0]), array("i", [len(text)]), array("i", [0])
+    add_start, add_end, add_stop = start.append, end.append, stop.append
+    nodes = 1
+    for line in _LINE.finditer(text):
+        first, last = line.span()
+        number = nodes
+        add_start(first)
+        add_end(last)
+        add_stop(0)
+        nodes += 1
+        for token in _TOKEN.finditer(text, first, last):
+            low, high = token.span()
+            add_start(low)
+            add_end(high)
+            nodes += 1
+            add_stop(nodes)
+        stop[number] = nodes
+    stop[0] = nodes
+    return Document(text, start, end, stop)
+
+
+class TextView:
+    """A text as the passes see it."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+
+    @cached_property
+    def lines(self) -> Sequence[int]:
+        """The nodes of the lines, in order."""
+        return array("i", self.document.children(0))
+
+    @cached_property
+    def is_line(self) -> bytearray:
+        """For each node 1 if it is a line, 0 if it is a token or the root."""
+        marks = bytearray(len(self.document))
+        for line in self.lines:
+            marks[line] = 1
+        return marks
+
+    @cached_property
+    def tokens(self) -> Sequence[int]:
+        """The nodes of the tokens, in order."""
+        marks = self.is_line
+        return array("i", (node for node in range(1, len(marks)) if not marks[node]))
+
+    @cached_property
+    def groups(self) -> Sequence[tuple[int, int]]:
+        """The nodes of the opening and closing parentheses that match, by the opening ones.
+
+        Parentheses without a partner belong to no group.
+        """
+        document = self.document
+        text, start = document.text, document.start
+        found: list[tuple[int, int]] = []
+        path: list[int] = []
+        for node in self.tokens:
+            first = text[start[node]]
+            if first == 40:  # (
+                path.append(node)
+            elif first == 41 and path:  # )
+                found.append((path.pop(), node))
+        return sorted(found)
+
 
 _ENDS = b" \t\r\n\f\v()"
 """Bytes that are no part of a word."""
 _MOST = 1 << 22  # nodes of a text whose tokens are looked at one by one
-
-
-class NodeItems(IndependentItems):
-    """Nodes that are changed one by one, each by an edit that is made when it is needed.
-
-    There may be millions: an edit is some hundred bytes of memory, a node four.
-    """
-
-    def __init__(
-        self, document: Document, nodes: Sequence[int], edit: Callable[[int], Edit], what: str
-    ) -> None:
-        self.document = document
-        self.nodes = nodes
-        self.edit = edit
-        self.what = what
-
-    @cached_property
-    def weights(self) -> Sequence[int]:
-        start, end = self.document.start, self.document.end
-        return array("i", (end[node] - start[node] for node in self.nodes))
-
-    def change(self, chosen: Selection, taken: Selection) -> Change:
-        nodes, edit = self.nodes, self.edit
-        return Change(tuple(edit(nodes[item]) for item in sorted(chosen)), self.what)
 
 
 @pass_("lines", lambda view: bool(view.lines))

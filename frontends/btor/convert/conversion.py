@@ -9,17 +9,19 @@ what is to be reached (as in Boolector's model checker of 2008), which are state
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
 from reducekit.errors import UsageError
-from reducekit.frontends.btor.convert.inlining import inline
-from reducekit.frontends.btor.convert.lowering import (
-    extended,
-    negation_overflow,
-    non_zero,
-    shift_by_logarithm,
+from reducekit.frontends.btor.model.dag import (
+    Array,
+    BitVec,
+    Builder,
+    Dag,
+    Function,
+    line_of,
+    literal_value,
 )
-from reducekit.frontends.btor.model.builder import Builder
-from reducekit.frontends.btor.model.dag import Array, BitVec, Dag, line_of
-from reducekit.frontends.btor.model.literals import literal_value
 from reducekit.frontends.btor.model.operators import CONSTANTS, Dialect, Op
 
 _SHIFTS = frozenset({Op.SLL, Op.SRL, Op.SRA, Op.ROL, Op.ROR})
@@ -214,3 +216,182 @@ def _is_zero(dag: Dag, reference: int) -> bool:
 
 def _is_nested(dag: Dag, sort: Array) -> bool:
     return any(isinstance(dag.sorts[each], Array) for each in (sort.index, sort.element))
+
+
+def extended(builder: Builder, code: Op, reference: int, width: int) -> int:
+    """Return `uext` or `sext` to a width, which may be the one there is."""
+    added = width - builder.width(reference)
+    if added == 0:
+        return reference
+    return builder.add(code, builder.table.bitvec(width), (reference,), (added,))
+
+
+def sliced(builder: Builder, reference: int, upper: int, lower: int) -> int:
+    """Return the bits `upper .. lower`, which may be all there are."""
+    if lower == 0 and upper == builder.width(reference) - 1:
+        return reference
+    sort = builder.table.bitvec(upper - lower + 1)
+    return builder.add(Op.SLICE, sort, (reference,), (upper, lower))
+
+
+def non_zero(builder: Builder, reference: int) -> int:
+    """Return whether a bit is set: `redor`, or the operand where it is one bit."""
+    if builder.width(reference) == 1:
+        return reference
+    return builder.add(Op.REDOR, builder.table.bitvec(1), (reference,))
+
+
+def negation_overflow(builder: Builder, reference: int) -> int:
+    """Return whether the operand is the least signed number, `nego`."""
+    width = builder.width(reference)
+    least = builder.constant(width, 1 << (width - 1))
+    return builder.add(Op.EQ, builder.table.bitvec(1), (reference, least))
+
+
+def shift_by_logarithm(builder: Builder, code: int, shifted: int, amount: int) -> int:
+    """Return a shift or rotation whose amount is as wide as what is shifted, in BTOR1's form.
+
+    That form wants a width of 2**k and k bits of amount.
+    """
+    width = builder.width(shifted)
+    if code in (Op.ROL, Op.ROR):
+        return _rotation(builder, code, shifted, amount)
+    bits = max(1, (width - 1).bit_length())
+    wide = 1 << bits
+    extension = Op.SEXT if code == Op.SRA else Op.UEXT
+    sort = builder.table.bitvec(wide)
+    operand = extended(builder, extension, shifted, wide)
+    low = sliced(builder, amount, bits - 1, 0)
+    result = sliced(builder, builder.add(code, sort, (operand, low)), width - 1, 0)
+    if width == bits:
+        return result
+    # An amount beyond `bits` bits shifts everything out.
+    too_far = non_zero(builder, sliced(builder, amount, width - 1, bits))
+    if code == Op.SRA:
+        out = extended(builder, Op.SEXT, sliced(builder, shifted, width - 1, width - 1), width)
+    else:
+        out = builder.constant(width, 0)
+    return builder.add(Op.ITE, builder.table.bitvec(width), (too_far, out, result))
+
+
+def _rotation(builder: Builder, code: int, rotated: int, amount: int) -> int:
+    width = builder.width(rotated)
+    if width == 1:
+        return rotated
+    sort = builder.table.bitvec(width)
+    if width & (width - 1) == 0:
+        low = sliced(builder, amount, width.bit_length() - 2, 0)
+        return builder.add(code, sort, (rotated, low))
+    # What is shifted out on one side comes in on the other.
+    whole = builder.constant(width, width)
+    near = builder.add(Op.UREM, sort, (amount, whole))
+    far = builder.add(Op.SUB, sort, (whole, near))
+    left, right = (near, far) if code == Op.ROL else (far, near)
+    high = shift_by_logarithm(builder, Op.SLL, rotated, left)
+    low = shift_by_logarithm(builder, Op.SRL, rotated, right)
+    return builder.add(Op.OR, sort, (high, low))
+
+
+@dataclass(slots=True)
+class _Frame:
+    """A body that is being copied: its lines, how far it is, what params and lines became."""
+
+    lines: Sequence[int]
+    caller: _Frame | None = None
+    apply: int = -1
+    """The line of the caller that the body replaces."""
+    result: int = -1
+    """The reference to the body."""
+    at: int = 0
+    meaning: dict[int, int] = field(default_factory=dict)
+
+    def find(self, reference: int) -> int:
+        """Return what a reference became, here or in the frames around."""
+        line = line_of(reference)
+        frame: _Frame | None = self
+        while frame is not None:
+            if line in frame.meaning:
+                found = frame.meaning[line]
+                return found if reference >= 0 else ~found
+            frame = frame.caller
+        raise AssertionError(f"line {line} is not copied")
+
+
+def inline(dag: Dag, largest: int = 1_000_000) -> Dag:
+    """Return a Dag of dialect `btor1` that means the same and has no functions.
+
+    Raises UsageError where a function is used as an array (written, compared, chosen by
+    `acond`), and when `largest` lines do not do: nested functions may grow exponentially.
+    """
+    opened = open_lines(dag)
+    cones: dict[int, list[int]] = {}
+    builder = Builder(Dialect.BTOR1, dag.sorts)
+    frames = [_Frame([line for line in range(len(dag)) if not opened[line]])]
+    while frames:
+        frame = frames[-1]
+        if frame.at == len(frame.lines):
+            frames.pop()
+            if frame.caller is not None:
+                frame.caller.meaning[frame.apply] = frame.find(frame.result)
+            continue
+        line = frame.lines[frame.at]
+        frame.at += 1
+        code = dag.op[line]
+        if code in (Op.LAMBDA, Op.PARAM):
+            continue
+        arguments = dag.arguments(line)
+        if code in (Op.APPLY, Op.READ) and dag.op[arguments[0]] == Op.LAMBDA:
+            result = arguments[0]
+            inner = {}
+            for argument in arguments[1:]:
+                parameter, body = dag.arguments(result)
+                inner[parameter] = frame.find(argument)
+                result = body
+            if arguments[0] not in cones:
+                cones[arguments[0]] = _open_cone(dag, opened, line_of(result))
+            frames.append(_Frame(cones[arguments[0]], frame, line, result, meaning=inner))
+            continue
+        if any(isinstance(dag.sorts[dag.sort[line_of(each)]], Function) for each in arguments):
+            raise UsageError(f"node {dag.ids[line]} uses a function as an array")
+        if len(builder) >= largest:
+            raise UsageError(f"without functions there are more than {largest:,} lines")
+        frame.meaning[line] = builder.add(
+            Op.READ if code == Op.APPLY else code,
+            dag.sort[line],
+            [frame.find(each) for each in arguments],
+            dag.numbers.get(line, ()),
+            dag.literals.get(line, b""),
+            dag.symbols.get(line, b""),
+        )
+    return builder.dag()
+
+
+def open_lines(dag: Dag) -> bytearray:
+    """Mark (1) each line that depends on a `param` outside of its `lambda`."""
+    params: list[frozenset[int]] = []
+    none: frozenset[int] = frozenset()
+    for line, code in enumerate(dag.op):
+        free = none
+        for each in dag.arguments(line):
+            more = params[line_of(each)]
+            if more and more is not free:
+                free = free | more if free else more
+        if code == Op.PARAM:
+            free = frozenset((line,))
+        elif code == Op.LAMBDA:
+            free = free - {dag.arguments(line)[0]}
+        params.append(free)
+    return bytearray(map(bool, params))
+
+
+def _open_cone(dag: Dag, opened: bytearray, top: int) -> list[int]:
+    """Return the open lines that a line depends on, itself included, in file order."""
+    seen: set[int] = set()
+    stack = [top]
+    while stack:
+        line = stack.pop()
+        if opened[line] and line not in seen:
+            seen.add(line)
+            if dag.op[line] != Op.LAMBDA:
+                stack += map(line_of, dag.arguments(line))
+    return sorted(seen)

@@ -14,8 +14,8 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
-from reducekit.frontends.btor.convert import lowering
-from reducekit.frontends.btor.model.builder import Builder
+from reducekit.frontends.btor.convert import conversion as lowering
+from reducekit.frontends.btor.model.dag import Builder
 from reducekit.frontends.btor.model.operators import Dialect, Op
 
 Sort: TypeAlias = "tuple[str, *tuple[int | Sort, ...]]"

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 
 from reducekit.errors import UsageError
 from reducekit.frontends.btor.convert.conversion import convert
-from reducekit.frontends.btor.model.dag import Array, BitVec, Dag, Sort
-from reducekit.frontends.btor.model.literals import WIDE, literal_value
+from reducekit.frontends.btor.model.dag import WIDE, Array, BitVec, Dag, Sort, literal_value
 from reducekit.frontends.btor.model.operators import Dialect, Op
 
 # The shapes of definitions: {0} {1} {2} are the operands, {w} the width of the first one,

@@ -1,8 +1,4 @@
-"""The lower part of a random graph: leaves, and nodes of random operators above them.
-
-The thesis' algorithm (A. Vida, Linz 2008, section 2.3), over the table of operators: what
-a row asks of its operands says how they are chosen, so that no operator needs code.
-"""
+"""Draws of random graphs."""
 
 from __future__ import annotations
 
@@ -11,10 +7,31 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
 
 from reducekit.errors import UsageError
-from reducekit.frontends.btor.generate.dice import Dice
-from reducekit.frontends.btor.model.builder import Builder
-from reducekit.frontends.btor.model.dag import Array, BitVec, line_of
+from reducekit.frontends.btor.model.dag import Array, BitVec, Builder, line_of
 from reducekit.frontends.btor.model.operators import Dialect, Op, Operator, spellings
+
+
+class Dice:
+    """Draws by a function that returns numbers from 0 to 1, as `random.Random.random`.
+
+    Of random's methods that one alone is promised to stay the same in later versions.
+    """
+
+    def __init__(self, chance: Callable[[], float]) -> None:
+        self._chance = chance
+
+    def below(self, count: int) -> int:
+        """Return a random number from 0 to count - 1."""
+        return int(self._chance() * count)
+
+    def percent(self, share: int) -> bool:
+        """Return True in `share` percent of the cases."""
+        return self._chance() * 100 < share
+
+    def some(self, things: Sequence[int]) -> int:
+        """Return one of several."""
+        return things[self.below(len(things))]
+
 
 _NEVER = frozenset(
     {

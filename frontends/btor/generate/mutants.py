@@ -13,8 +13,15 @@ from random import Random
 
 from reducekit.errors import ParseError, UsageError
 from reducekit.frontends.btor.convert.conversion import convert
-from reducekit.frontends.btor.model.builder import Builder
-from reducekit.frontends.btor.model.dag import Array, BitVec, Dag, Function, SortTable, line_of
+from reducekit.frontends.btor.model.dag import (
+    Array,
+    BitVec,
+    Builder,
+    Dag,
+    Function,
+    SortTable,
+    line_of,
+)
 from reducekit.frontends.btor.model.operators import (
     CONSTANTS,
     DECLARATIONS,

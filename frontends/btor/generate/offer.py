@@ -11,9 +11,8 @@ from typing import Any
 
 from reducekit.errors import UsageError
 from reducekit.frontends import mutation
-from reducekit.frontends.btor.generate.generator import Parameters, generate_text
+from reducekit.frontends.btor.generate.generator import Parameters, generate_text, suffix, varied
 from reducekit.frontends.btor.generate.mutants import changed, seed_of
-from reducekit.frontends.btor.generate.variation import suffix, varied
 from reducekit.frontends.btor.model.dag import Dag
 from reducekit.frontends.btor.model.operators import Dialect
 from reducekit.frontends.btor.thesis_options import generator_words

@@ -14,19 +14,25 @@ from codecs import BOM_UTF8
 from collections.abc import Sequence
 
 from reducekit.errors import ParseError
-from reducekit.frontends.btor.model.dag import Array, BitVec, Dag, Function, SortTable, line_of
-from reducekit.frontends.btor.model.dialects import detect
-from reducekit.frontends.btor.model.literals import literal_problem
+from reducekit.frontends.btor.model.dag import (
+    Array,
+    BitVec,
+    Dag,
+    Function,
+    SortTable,
+    line_of,
+    literal_problem,
+)
 from reducekit.frontends.btor.model.operators import (
     DECLARATIONS,
     OPERATORS,
     Dialect,
     Op,
     Operator,
+    detect,
     spellings,
 )
-from reducekit.frontends.btor.model.rules import RULES, Problem, check
-from reducekit.frontends.btor.model.scopes import Scopes, States
+from reducekit.frontends.btor.model.rules import RULES, Problem, Scopes, States, check
 from reducekit.text import shortened
 
 _WORD = re.compile(rb"\S+")

@@ -17,9 +17,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
-from reducekit.frontends.btor.model.builder import Builder
-from reducekit.frontends.btor.model.dag import Array, BitVec, Dag, Function, SortTable, line_of
-from reducekit.frontends.btor.model.literals import literal_value
+from reducekit.frontends.btor.model.dag import (
+    Array,
+    BitVec,
+    Builder,
+    Dag,
+    Function,
+    SortTable,
+    line_of,
+    literal_value,
+)
 from reducekit.frontends.btor.model.operators import CONSTANTS, Dialect, Op, Operator, spelling
 
 Term: TypeAlias = "int | tuple[Term, ...]"

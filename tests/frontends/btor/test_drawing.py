@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 import reducekit.ui
 from reducekit.diagram import COLOURS
 from reducekit.errors import UsageError
-from reducekit.frontends.btor.drawing.drawing import dot, graphml, layout, svg
-from reducekit.frontends.btor.drawing.graph import cone, graph_of
+from reducekit.frontends.btor.drawing.drawing import cone, dot, graph_of, graphml, layout, svg
 from reducekit.frontends.btor.generate.generator import Parameters, generate
 from reducekit.frontends.btor.model.operators import Dialect
 from reducekit.frontends.btor.model.reader import read
