@@ -20,7 +20,7 @@ import re
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from reducekit.frontends.btor.model.operators import DECLARATIONS, Dialect, Op
 from reducekit.text import shortened
@@ -54,6 +54,36 @@ class Function:
 
 
 Sort: TypeAlias = BitVec | Array | Function
+T = TypeVar("T")
+
+
+def parts_of(sort: Sort) -> tuple[int, ...]:
+    """Return the sorts that a sort is made of, by index: the index or parameters first."""
+    if isinstance(sort, Array):
+        return sort.index, sort.element
+    return (*sort.parameters, sort.result) if isinstance(sort, Function) else ()
+
+
+def of_parts(sort: Sort, parts: Sequence[int]) -> Sort:
+    """Return a sort like another one, made of other sorts."""
+    if isinstance(sort, Array):
+        return Array(parts[0], parts[1])
+    return Function(tuple(parts[:-1]), parts[-1]) if isinstance(sort, Function) else sort
+
+
+def folded_sort(sorts: Sequence[Sort], top: int, make: Callable[[Sort, tuple[T, ...]], T]) -> T:
+    """Return what `make` makes of a sort and of what it has made of its parts, left to right."""
+    made: list[T] = []
+    work = [(top, False)]
+    while work:
+        at, ready = work.pop()
+        parts = parts_of(sorts[at])
+        if parts and not ready:
+            work += ((at, True), *((each, False) for each in reversed(parts)))
+        else:
+            first = len(made) - len(parts)
+            made[first:] = [make(sorts[at], tuple(made[first:]))]
+    return made[0]
 
 
 class SortTable:
