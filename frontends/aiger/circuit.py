@@ -15,10 +15,13 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 KINDS = "ilobcjf"
 """The letters of what may have a symbol: inputs, latches, then properties in the file's order."""
+_PROPERTIES = {
+    "o": "outputs", "b": "bads", "c": "constraints", "j": "justice", "f": "fairness",
+}  # fmt: skip
 LIMIT = 1 << 30
 """One above the largest variable that is read: literals are below 2**31."""
 
@@ -78,14 +81,8 @@ class Circuit:
 
     def of_kind(self, kind: str) -> Sequence[int] | Sequence[tuple[int, ...]]:
         """Return the properties of a kind, by its letter."""
-        found: dict[str, Sequence[int] | Sequence[tuple[int, ...]]] = {
-            "o": self.outputs,
-            "b": self.bads,
-            "c": self.constraints,
-            "j": self.justice,
-            "f": self.fairness,
-        }
-        return found[kind]
+        found: Sequence[int] | Sequence[tuple[int, ...]] = getattr(self, _PROPERTIES[kind])
+        return found
 
     def roots(self) -> list[int]:
         """Return the literals of all properties."""
@@ -118,7 +115,7 @@ Image = Mapping[int, int]
 
 
 def resolved(circuit: Circuit, image: Image) -> list[int]:
-    """Return the literal that each variable stands for after a replacement; FREE ones stay."""
+    """Return the literal that each variable becomes by a replacement; FREE ones stay."""
     found = list(range(0, 2 * circuit.variables + 2, 2))
     for variable in sorted(image):
         if (literal := image[variable]) != FREE:
@@ -164,8 +161,8 @@ def replaced(circuit: Circuit, image: Image) -> Circuit:
         new[variable] = 2 * place
 
     def moved(literal: int) -> int:
-        stands_for = to[literal >> 1] ^ (literal & 1)
-        return new[stands_for >> 1] | (stands_for & 1)
+        becomes = to[literal >> 1] ^ (literal & 1)
+        return new[becomes >> 1] | (becomes & 1)
 
     symbols = {key: name for key, name in circuit.symbols.items() if key[0] not in "il"}
     for kind, kept, begin in (("i", inputs, 1), ("l", latches, latch_at)):
@@ -173,27 +170,29 @@ def replaced(circuit: Circuit, image: Image) -> Circuit:
             name = circuit.symbols.get((kind, variable - begin))
             if name is not None:
                 symbols[kind, place] = name
-    states = (circuit.latches[each - latch_at] for each in latches)
     names = circuit.names
     if names is not None:
         names = array("i", [names[each] for each in (0, *inputs, *latches, *gates)])
-    changed = replace(
+    kept_parts = replace(
         circuit,
         inputs=len(inputs),
-        latches=[Latch(moved(each.next), each.reset) for each in states],
-        left=array("i", [moved(circuit.left[each - gate_at]) for each in gates]),
-        right=array("i", [moved(circuit.right[each - gate_at]) for each in gates]),
+        latches=[circuit.latches[each - latch_at] for each in latches],
+        left=array("i", [circuit.left[each - gate_at] for each in gates]),
+        right=array("i", [circuit.right[each - gate_at] for each in gates]),
         symbols=symbols,
         names=names,
         top=circuit.top if names is not None or circuit.top > circuit.variables else 0,
     )
-    return with_roots(changed, moved)
+    return mapped(kept_parts, moved)
 
 
-def with_roots(circuit: Circuit, moved: Callable[[int], int]) -> Circuit:
-    """Return the circuit with other literals as its properties."""
+def mapped(circuit: Circuit, moved: Callable[[int], int]) -> Circuit:
+    """Return the circuit with other literals: next states, operands and properties."""
     return replace(
         circuit,
+        latches=[Latch(moved(each.next), each.reset) for each in circuit.latches],
+        left=array("i", map(moved, circuit.left)),
+        right=array("i", map(moved, circuit.right)),
         outputs=list(map(moved, circuit.outputs)),
         bads=list(map(moved, circuit.bads)),
         constraints=list(map(moved, circuit.constraints)),
@@ -206,25 +205,19 @@ def without_properties(circuit: Circuit, dropped: Iterable[tuple[str, int]]) -> 
     """Return the circuit without some properties, given by their letter and position."""
     gone = set(dropped)
     symbols = {key: name for key, name in circuit.symbols.items() if key[0] in "il"}
-    left: dict[str, list[int]] = {}
-    for kind in KINDS[2:]:
-        left[kind] = [at for at in range(len(circuit.of_kind(kind))) if (kind, at) not in gone]
-        for place, at in enumerate(left[kind]):
+    left: dict[str, Any] = {}
+    for kind, field_name in _PROPERTIES.items():
+        literals = circuit.of_kind(kind)
+        kept = [at for at in range(len(literals)) if (kind, at) not in gone]
+        left[field_name] = [literals[at] for at in kept]
+        for place, at in enumerate(kept):
             if (kind, at) in circuit.symbols:
                 symbols[kind, place] = circuit.symbols[kind, at]
-    return replace(
-        circuit,
-        outputs=[circuit.outputs[at] for at in left["o"]],
-        bads=[circuit.bads[at] for at in left["b"]],
-        constraints=[circuit.constraints[at] for at in left["c"]],
-        justice=[circuit.justice[at] for at in left["j"]],
-        fairness=[circuit.fairness[at] for at in left["f"]],
-        symbols=symbols,
-    )
+    return replace(circuit, symbols=symbols, **left)
 
 
 def folded(circuit: Circuit) -> Image:
-    """Return what the gates are that constants, or the same operand twice, decide."""
+    """Map each gate that folds (constant or repeated operand) to its value."""
     first = circuit.first_gate
     to = list(range(0, 2 * circuit.variables + 2, 2))
     image: dict[int, int] = {}

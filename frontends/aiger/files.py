@@ -1,4 +1,4 @@
-"""Reads AIGER files, text (`aag`) and binary (`aig`), of versions 1.0 and 1.9."""
+"""Reads and writes AIGER files, text (`aag`) and binary (`aig`), of versions 1.0 and 1.9."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from itertools import chain
 
 from reducekit.document import Document
 from reducekit.errors import ParseError
-from reducekit.frontends.aiger.circuit import KINDS, LIMIT, Circuit, Latch
+from reducekit.frontends.aiger.circuit import KINDS, LIMIT, Circuit, Latch, mapped
 from reducekit.text import without_mark
 
 HEADER = re.compile(rb"(aag|aig)((?: [0-9]{1,18}){5,9})[ \t\r]*(?:\n|\Z)")
@@ -315,23 +315,14 @@ class _Reader:
         for place, gate in enumerate(order, first):
             new[first + gate] = place
 
-        def moved(literal: int) -> int:
-            return 2 * new[literal >> 1] + (literal & 1)
-
-        def all_moved(literals: Iterable[int]) -> list[int]:
-            return list(map(moved, literals))
-
-        return replace(
-            circuit,
-            latches=[Latch(moved(each.next), each.reset) for each in circuit.latches],
-            left=array("i", [moved(left[gate]) for gate in order]),
-            right=array("i", [moved(right[gate]) for gate in order]),
-            outputs=all_moved(circuit.outputs),
-            bads=all_moved(circuit.bads),
-            constraints=all_moved(circuit.constraints),
-            justice=[tuple(all_moved(each)) for each in circuit.justice],
-            fairness=all_moved(circuit.fairness),
-            names=names[:first] + array("i", [names[first + gate] for gate in order]),
+        return mapped(
+            replace(
+                circuit,
+                left=array("i", [left[gate] for gate in order]),
+                right=array("i", [right[gate] for gate in order]),
+                names=names[:first] + array("i", [names[first + gate] for gate in order]),
+            ),
+            lambda literal: 2 * new[literal >> 1] + (literal & 1),
         )
 
     def _sorted(self, circuit: Circuit, gates_at: int) -> list[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,9 +14,9 @@ from reducekit.frontends import mutation
 from reducekit.frontends.aiger.circuit import Circuit, Latch
 from reducekit.frontends.aiger.files import write
 from reducekit.frontends.aiger.mutants import RESETS, changed, seed_of
-from reducekit.frontends.mutation import Mutants, dice_of
-from reducekit.frontends.solver_options import in_comments, of_command, read_options
-from reducekit.offers import FormatOption, Generated, Generation, InputGenerator, words_of
+from reducekit.frontends.mutation import Mutants, MutatingGenerator, drawn_size
+from reducekit.frontends.solver_options import in_comments, of_command
+from reducekit.offers import FormatOption, Generated, Generation
 
 _NEAR = 0.6
 """How often an operand is one of the last variables, so that circuits become deep."""
@@ -30,11 +30,8 @@ OPTIONS: tuple[FormatOption, ...] = (
     FormatOption("gates", "Number of gates.", "whole", 60, (), "N", least=1, most=10**6),
     FormatOption("notation", "Form of the files.", "choice", "aag", ("aag", "aig")),
     FormatOption(
-        "version",
-        "1.0: latches start with 0, outputs only. 1.9: all resets and properties.",
-        "choice",
-        "1.9",
-        ("1.0", "1.9"),
+        "version", "1.0: latches start with 0, outputs only. 1.9: all resets and properties.",
+        "choice", "1.9", ("1.0", "1.9"),
     ),
     FormatOption(
         "latches", "Number of latches; default: up to an eighth of the gates.", "whole", None, (),
@@ -107,53 +104,36 @@ def _written(
     return None if made is None else write(replace(made, binary=binary))
 
 
-class AigerGenerator(InputGenerator):
+class AigerGenerator(MutatingGenerator[Circuit]):
     """Makes random circuits."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
-        self._values = values
         self.suffix = f".{values['notation']}"
-        self._options = read_options(values["solver_options"], "aiger")
-        self.has_options = bool(self._options.each)
-        self._mutants: Mutants[Circuit] | None = None
-        if values["mutate"] is not None:
-            old = values["version"] == "1.0"
-            self._mutants = Mutants(
-                Path(values["mutate"]),
-                (".aag", ".aig"),
-                f"circuits of AIGER {values['version']} that have a property",
-                partial(seed_of, old=old),
-                partial(_written, binary=values["notation"] == "aig"),
-            )
-            self.files = self._mutants.files
+        self._old = values["version"] == "1.0"
+        self._binary = values["notation"] == "aig"
+        super().__init__("aiger", OPTIONS, values, self._mutants_of)
+
+    def _mutants_of(self, path: Path) -> Mutants[Circuit]:
+        noun = f"circuits of AIGER {self.values['version']} that have a property"
+        change = partial(_written, binary=self._binary)
+        return Mutants(path, (".aag", ".aig"), noun, partial(seed_of, old=self._old), change)
 
     def generate(self, seed: int) -> Generated:
         """Make the circuit of a seed. Raises UsageError if no file can be mutated."""
-        made = self._circuit(seed)
-        if self._options.each:
-            made += b"c\n" + in_comments(seed, self._options)
+        made = self.made(seed)
+        if self.has_options:
+            made += b"c\n" + in_comments(seed, self.solver_options)
         return Generated(made)
 
-    def _circuit(self, seed: int) -> bytes:
-        values = self._values
-        if self._mutants is not None and (dice := dice_of(seed, values["mix"])) is not None:
-            return self._mutants.mutant(dice)
+    def random(self, seed: int) -> bytes:
+        values = self.values
         rng = random.Random(f"aiger {seed} {values['version']}")
-        gates = values["gates"]
+        gates, latches = values["gates"], values["latches"]
         if values["vary"] and gates > _SMALLEST:
-            # As many small circuits as large ones.
-            share = rng.random()
-            gates = round(_SMALLEST ** (1 - share) * gates**share)
-        latches = values["latches"]
+            gates = drawn_size(rng.random(), _SMALLEST, gates)
         if latches is None:
             latches = rng.randint(0, gates // 8)
-        circuit = random_circuit(
-            rng, gates, latches, binary=values["notation"] == "aig", old=values["version"] == "1.0"
-        )
-        return write(circuit)
-
-    def words(self, seed: int) -> Sequence[str]:
-        return ["--seed", str(seed), *words_of(OPTIONS, self._values)]
+        return write(random_circuit(rng, gates, latches, binary=self._binary, old=self._old))
 
 
 GENERATION = Generation(

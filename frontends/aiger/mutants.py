@@ -6,15 +6,16 @@ synthesis tools read.
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from random import Random
+from typing import TypeAlias
 
 from reducekit.errors import ParseError
-from reducekit.frontends.aiger.circuit import Circuit, Latch, with_roots
+from reducekit.frontends.aiger.circuit import Circuit, mapped
 from reducekit.frontends.aiger.files import read
 
+_Change: TypeAlias = Callable[[Random, Circuit, bool], Circuit]
 _MOST = 5
 """The number of changes of a mutant, at most."""
 _SHARED = 0.5
@@ -68,9 +69,7 @@ def joined(first: Circuit, second: Circuit, *, shared: bool) -> Circuit:
             kind = (variable >= circuit.first_latch) + (variable >= circuit.first_gate)
             return literal + 2 * by[kind]
 
-        states = [Latch(moved(each.next), each.reset) for each in circuit.latches]
-        left, right = (array("i", map(moved, each)) for each in (circuit.left, circuit.right))
-        return with_roots(replace(circuit, latches=states, left=left, right=right), moved)
+        return mapped(circuit, moved)
 
     before = 0 if shared else first.inputs
     one = moving(
@@ -94,16 +93,11 @@ def joined(first: Circuit, second: Circuit, *, shared: bool) -> Circuit:
 
 def _with_gate(circuit: Circuit, gate: int, operands: tuple[int, int]) -> Circuit:
     """Return a circuit with a new gate in the place of a variable, which moves up."""
-
-    def moved(literal: int) -> int:
-        return literal if literal < 2 * gate else literal + 2
-
+    made = mapped(circuit, lambda literal: literal if literal < 2 * gate else literal + 2)
     at = gate - circuit.first_gate
-    left, right = (array("i", map(moved, each)) for each in (circuit.left, circuit.right))
-    left.insert(at, max(operands))
-    right.insert(at, min(operands))
-    states = [Latch(moved(each.next), each.reset) for each in circuit.latches]
-    return with_roots(replace(circuit, latches=states, left=left, right=right), moved)
+    made.left.insert(at, max(operands))
+    made.right.insert(at, min(operands))
+    return made
 
 
 def _with_operand(circuit: Circuit, gate: int, old: int, new: int) -> Circuit:
@@ -111,48 +105,42 @@ def _with_operand(circuit: Circuit, gate: int, old: int, new: int) -> Circuit:
     at = gate - circuit.first_gate
     both = [circuit.left[at], circuit.right[at]]
     both[both.index(old)] = new
-    left, right = array("i", circuit.left), array("i", circuit.right)
+    left, right = circuit.left[:], circuit.right[:]
     left[at], right[at] = max(both), min(both)
     return replace(circuit, left=left, right=right)
 
 
-def _operand(dice: Random, circuit: Circuit) -> tuple[int, int]:
-    """Draw a gate and one of its operands."""
-    gate = dice.randint(circuit.first_gate, circuit.variables)
-    at = gate - circuit.first_gate
-    return gate, dice.choice((circuit.left[at], circuit.right[at]))
+def _operand(change: Callable[[Random, Circuit, int, int], Circuit]) -> _Change:
+    """Return the change of a circuit, if it has gates, that is given one and its operand."""
+
+    def changed_operand(dice: Random, circuit: Circuit, old: bool) -> Circuit:
+        if not circuit.left:
+            return circuit
+        gate = dice.randint(circuit.first_gate, circuit.variables)
+        at = gate - circuit.first_gate
+        return change(dice, circuit, gate, dice.choice((circuit.left[at], circuit.right[at])))
+
+    return changed_operand
 
 
-def _negate(dice: Random, circuit: Circuit, old: bool) -> Circuit:
+def _negate(dice: Random, circuit: Circuit, gate: int, operand: int) -> Circuit:
     """Negate an operand."""
-    if not circuit.left:
-        return circuit
-    gate, operand = _operand(dice, circuit)
     return _with_operand(circuit, gate, operand, operand ^ 1)
 
 
-def _exchange(dice: Random, circuit: Circuit, old: bool) -> Circuit:
+def _exchange(dice: Random, circuit: Circuit, gate: int, operand: int) -> Circuit:
     """Exchange an operand for another one, also a constant."""
-    if not circuit.left:
-        return circuit
-    gate, operand = _operand(dice, circuit)
     return _with_operand(circuit, gate, operand, dice.randrange(2 * gate))
 
 
-def _surround(dice: Random, circuit: Circuit, old: bool) -> Circuit:
+def _surround(dice: Random, circuit: Circuit, gate: int, operand: int) -> Circuit:
     """Put a gate between an operand and its user."""
-    if not circuit.left:
-        return circuit
-    gate, operand = _operand(dice, circuit)
     made = _with_gate(circuit, gate, (operand ^ dice.randint(0, 1), dice.randrange(2 * gate)))
     return _with_operand(made, gate + 1, operand, 2 * gate + dice.randint(0, 1))
 
 
-def _differ(dice: Random, circuit: Circuit, old: bool) -> Circuit:
+def _differ(dice: Random, circuit: Circuit, gate: int, one: int) -> Circuit:
     """Put an exclusive or between an operand and its user: synthesis looks for such gates."""
-    if not circuit.left:
-        return circuit
-    gate, one = _operand(dice, circuit)
     other = dice.randrange(2 * gate)
     made = _with_gate(circuit, gate, (one, other ^ 1))
     made = _with_gate(made, gate + 1, (one ^ 1, other))
@@ -208,12 +196,6 @@ def _more(dice: Random, circuit: Circuit, old: bool) -> Circuit:
     return replace(circuit, constraints=[*circuit.constraints, new])
 
 
-_CHANGES: tuple[Callable[[Random, Circuit, bool], Circuit], ...] = (
-    _negate,
-    _exchange,
-    _surround,
-    _differ,
-    _state,
-    _property,
-    _more,
-)
+_CHANGES: tuple[_Change, ...] = (
+    *map(_operand, (_negate, _exchange, _surround, _differ)), _state, _property, _more,
+)  # fmt: skip

@@ -20,9 +20,9 @@ from reducekit.errors import UsageError
 from reducekit.frontends import mutation
 from reducekit.frontends.cnf.mutants import Seed, changed, seed_of
 from reducekit.frontends.cnf.reader import Format, Line, write
-from reducekit.frontends.mutation import Mutants, dice_of
-from reducekit.frontends.solver_options import in_comments, of_command, read_options
-from reducekit.offers import FormatOption, Generated, Generation, InputGenerator, words_of
+from reducekit.frontends.mutation import Mutants, MutatingGenerator, drawn_size
+from reducekit.frontends.solver_options import in_comments, of_command
+from reducekit.offers import FormatOption, Generated, Generation
 
 Shape: TypeAlias = Literal["uniform", "layers", "parity", "cardinality", "pigeons"]
 Clause: TypeAlias = list[int]
@@ -248,64 +248,42 @@ OPTIONS: tuple[FormatOption, ...] = (
         "shape", "Kind of formula; any draws one each time.", "choice", ANY, (*SHAPES, ANY)
     ),
     FormatOption(
-        "notation",
-        "Format of the files; with --mutate, of those that are changed.",
-        "choice",
-        "cnf",
-        FORMATS,
+        "notation", "Format of the files; with --mutate, of those that are changed.", "choice",
+        "cnf", FORMATS,
     ),
     FormatOption("length", "Literals of a clause.", "whole", 3, (), "K", least=2, most=7),
     FormatOption(
-        "ratio",
-        "Clauses per variable of uniform formulas; default: half of them satisfiable.",
-        "decimal",
-        None,
-        metavar="R",
-        least=0,
-        most=1000,
+        "ratio", "Clauses per variable of uniform formulas; default: half of them satisfiable.",
+        "decimal", None, metavar="R", least=0, most=1000,
     ),
     FormatOption("vary", "Vary the number of variables, up to --variables.", "flag", default=True),
     *mutation.OPTIONS,
     of_command("cnf"),
-)
+)  # fmt: skip
 
 
-class CnfGenerator(InputGenerator):
+class CnfGenerator(MutatingGenerator[Seed]):
     """Makes random formulas."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
-        self._values = values
         if values["shape"] == ANY and values["ratio"] is not None:
             raise UsageError("`ratio` requires `shape` uniform, layers or cardinality")
         self.suffix = f".{values['notation']}"
-        self._options = read_options(values["solver_options"], "cnf")
-        self.has_options = bool(self._options.each)
-        self._mutants: Mutants[Seed] | None = None
-        if values["mutate"] is not None:
-            notation = values["notation"]
-            self._mutants = Mutants(
-                Path(values["mutate"]),
-                (".cnf", ".dimacs", *(f".{each}" for each in FORMATS if each != "cnf")),
-                f"formulas in the format {notation} that have a clause (`notation` names another)",
-                partial(seed_of, notation=notation),
-                changed,
-            )
-            self.files, self.well_formed = self._mutants.files, False
+        super().__init__("cnf", OPTIONS, values, self._mutants_of)
+        self.well_formed = self.mutants is None
+
+    def _mutants_of(self, path: Path) -> Mutants[Seed]:
+        notation = self.values["notation"]
+        suffixes = (".cnf", ".dimacs", *(f".{each}" for each in FORMATS if each != "cnf"))
+        noun = f"formulas in the format {notation} that have a clause (`notation` names another)"
+        return Mutants(path, suffixes, noun, partial(seed_of, notation=notation), changed)
 
     def generate(self, seed: int) -> Generated:
         """Make the formula of a seed. Raises UsageError if no file can be mutated."""
-        return Generated(in_comments(seed, self._options, "c ") + self._formula(seed))
+        return Generated(in_comments(seed, self.solver_options, "c ") + self.made(seed))
 
-    def _formula(self, seed: int) -> bytes:
-        if self._mutants is not None and (dice := dice_of(seed, self._values["mix"])) is not None:
-            return self._mutants.mutant(dice)
-        return generate_text(self._parameters(seed), seed)
-
-    def words(self, seed: int) -> Sequence[str]:
-        return ["--seed", str(seed), *words_of(OPTIONS, self._values)]
-
-    def _parameters(self, seed: int) -> Parameters:
-        values = self._values
+    def random(self, seed: int) -> bytes:
+        values = self.values
         rng = random.Random(f"shape {seed}")
         shape = values["shape"]
         if shape == ANY:
@@ -313,12 +291,11 @@ class CnfGenerator(InputGenerator):
         variables = values["variables"]
         share = rng.random()
         if values["vary"] and variables > _SMALLEST:
-            # As many small formulas as large ones.
-            variables = round(_SMALLEST ** (1 - share) * variables**share)
-        ratio = THRESHOLDS[values["length"]] if values["ratio"] is None else values["ratio"]
-        return Parameters(
-            variables, cast("Shape", shape), values["length"], ratio, values["notation"]
-        )
+            variables = drawn_size(share, _SMALLEST, variables)
+        length, ratio = values["length"], values["ratio"]
+        ratio = THRESHOLDS[length] if ratio is None else ratio
+        wanted = Parameters(variables, cast("Shape", shape), length, ratio, values["notation"])
+        return generate_text(wanted, seed)
 
 
 GENERATION = Generation(

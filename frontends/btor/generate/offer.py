@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from random import Random
 from typing import Any
 
 from reducekit.errors import UsageError
@@ -16,20 +15,15 @@ from reducekit.frontends.btor.generate.mutants import changed, seed_of
 from reducekit.frontends.btor.model.dag import Dag
 from reducekit.frontends.btor.model.operators import Dialect
 from reducekit.frontends.btor.thesis_options import generator_words
-from reducekit.frontends.mutation import Mutants, dice_of
-from reducekit.frontends.solver_options import in_comments, of_command, read_options
-from reducekit.offers import FormatOption, Generated, Generation, InputGenerator, words_of
+from reducekit.frontends.mutation import Mutants, MutatingGenerator, dice_of
+from reducekit.frontends.solver_options import in_comments, of_command
+from reducekit.offers import FormatOption, Generated, Generation, words_of
 
 _DEFAULT = Parameters()
 
 
 def _number(
-    name: str,
-    spelled: str,
-    text: str,
-    least: int = 0,
-    short: str = "",
-    most: int | None = None,
+    name: str, spelled: str, text: str, least: int = 0, short: str = "", most: int | None = None
 ) -> FormatOption:
     default = getattr(_DEFAULT, name)
     return FormatOption(
@@ -52,22 +46,14 @@ _DECLARED: tuple[FormatOption, ...] = (
     _number("max_width", "maxwidth", "Largest width of bit-vectors.", 1),
     _number("max_index_width", "arrmaxwidth", "Largest index width.", 1),
     _number(
-        "sharing",
-        "dag",
-        "Percentage of operands that may be shared (0: mostly trees).",
-        most=100,
+        "sharing", "dag", "Percentage of operands that may be shared (0: mostly trees).", most=100
     ),
     _flag("every_operator", "all", "Use every operator."),
     _flag("no_arrays", "noarrays", "Bit-vectors only."),
     _flag("cnf", "cnf", "Merge by clauses of three literals: mostly unsatisfiable."),
     FormatOption(
-        "clauses",
-        "Clauses per variable of --cnf.",
-        "decimal",
-        _DEFAULT.clauses,
-        metavar="R",
-        least=0,
-        most=1000,
+        "clauses", "Clauses per variable of --cnf.", "decimal", _DEFAULT.clauses, metavar="R",
+        least=0, most=1000,
     ),
     _flag("cnf_only", "cnfonly", "Only clauses over one-bit variables."),
     FormatOption(
@@ -82,10 +68,7 @@ _DECLARED: tuple[FormatOption, ...] = (
     FormatOption(
         "weights",
         "Weight of an operator (default: 1); aeq and ane are those of arrays. Repeatable.",
-        "texts",
-        (),
-        metavar="OP=N",
-        spelled="weight",
+        "texts", (), metavar="OP=N", spelled="weight",
     ),
     _number("roots", "roots", "Roots.", 1),
     _flag("early_roots", "early-roots", "Place each root right after its operand."),
@@ -97,7 +80,7 @@ _DECLARED: tuple[FormatOption, ...] = (
     ),
     _number("layer", "layer", "Approximate number of nodes per depth (default: no limit).", 1),
     _flag("vary", "vary", "Vary sizes and shapes from file to file, around the given ones."),
-)
+)  # fmt: skip
 _USUAL = ("nodes", "variables", "dialect", "system", "vary")
 OPTIONS = (
     *(replace(each, rare=each.name not in _USUAL) for each in _DECLARED),
@@ -131,59 +114,46 @@ def words(parameters: Parameters) -> list[str]:
     return ["--seed", str(parameters.seed), *words_of(OPTIONS, values)]
 
 
-class BtorGenerator(InputGenerator):
+class BtorGenerator(MutatingGenerator[Dag]):
     """Makes random files by the same parameters, or (`vary`) by others for each seed."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self._first = parameters_from(values)
-        self._vary = values["vary"]
-        self.suffix = suffix(self._first.dialect)
-        self._values = {each.name: values[each.name] for each in OPTIONS}
-        self._options = read_options(values["solver_options"], "btor")
-        self.has_options = bool(self._options.each)
-        self._mutants: Mutants[Dag] | None = None
-        if values["mutate"] is not None:
-            path, suffixes = Path(values["mutate"]), (".btor", ".btor2", ".btr")
-            self._mutants = Mutants(path, suffixes, "well-sorted files", seed_of, changed)
-            self.files, self.well_formed = self._mutants.files, False
-            self.suffix = self.files[0].suffix
+        super().__init__("btor", OPTIONS, values, self._mutants_of)
+        self.well_formed = self.mutants is None
+        self.suffix = self.files[0].suffix if self.files else suffix(self._first.dialect)
+
+    def _mutants_of(self, path: Path) -> Mutants[Dag]:
+        suffixes = (".btor", ".btor2", ".btr")
+        return Mutants(path, suffixes, "well-sorted files", seed_of, changed)
 
     def generate(self, seed: int) -> Generated:
-        """Make the file of a seed.
+        """Make the file of a seed."""
+        # Options at the end: a comment before a line goes with it.
+        return Generated(self.made(seed) + in_comments(seed, self.solver_options, "; "))
 
-        Raises UsageError for parameters that contradict each other, and if no file can be mutated.
-        """
-        # At the end: a comment before a line goes with it.
-        return Generated(self._graph(seed) + in_comments(seed, self._options, "; "))
-
-    def _graph(self, seed: int) -> bytes:
-        if (dice := self._drawn(seed)) is not None and self._mutants is not None:
-            return self._mutants.mutant(dice)
+    def random(self, seed: int) -> bytes:
         return generate_text(self._parameters(seed))
 
     def words(self, seed: int) -> Sequence[str]:
         """Return the options that make it again, those that were drawn spelled out."""
-        if self._drawn(seed) is not None:
-            return ["--seed", str(seed), *words_of(OPTIONS, self._values)]
+        if self.mutants is not None and dice_of(seed, self.values["mix"]) is not None:
+            return super().words(seed)
         found = words(self._parameters(seed))
-        if self._options.each:
-            found += ["--solver-options", self._values["solver_options"]]
+        if self.has_options:
+            found += ["--solver-options", self.values["solver_options"]]
         return found
 
     def breaks_rules(self, outcome: Any) -> bool:
-        """Say whether a program refuses a mutant: of what a file needs, it may lack something."""
-        if self._mutants is None or outcome.signal is not None or outcome.status in (0, 10, 20):
+        """Return whether the program rejected the mutant as unsupported."""
+        if self.mutants is None or outcome.signal is not None or outcome.status in (0, 10, 20):
             return False
         said: bytes = outcome.stderr or outcome.stdout
         return rejects(said.decode("utf-8", "replace"))
 
-    def _drawn(self, seed: int) -> Random | None:
-        """Return the dice of a seed if it makes a mutant."""
-        return None if self._mutants is None else dice_of(seed, self._values["mix"])
-
     def _parameters(self, seed: int) -> Parameters:
         parameters = replace(self._first, seed=seed)
-        return varied(parameters) if self._vary else parameters
+        return varied(parameters) if self.values["vary"] else parameters
 
 
 GENERATION = Generation(
