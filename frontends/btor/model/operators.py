@@ -48,88 +48,21 @@ class Dialect(StrEnum):
     """From 2018."""
 
 
-class Op(IntEnum):
-    """The codes of operators and declarations; the values mean nothing."""
+Op = IntEnum(
+    "Op",
+    """
+    INPUT STATE PARAM CONST CONSTD CONSTH ZERO ONE ONES
+    NOT NEG INC DEC PROXY REDOR REDAND REDXOR NEGO SLICE UEXT SEXT
+    ADD SUB MUL UDIV SDIV UREM SREM SMOD AND OR XOR XNOR NAND NOR SLL SRL SRA ROL ROR
+    ULT ULTE UGT UGTE SLT SLTE SGT SGTE UADDO SADDO USUBO SSUBO UMULO SMULO SDIVO
+    EQ NE IMPLIES IFF CONCAT ITE READ WRITE LAMBDA APPLY
+    ROOT BAD CONSTRAINT FAIR JUSTICE OUTPUT INIT NEXT SORT
+    """,
+)
+"""The codes of operators and declarations: leaves, of one operand, of two, arrays and functions.
 
-    # Leaves.
-    INPUT = 0
-    STATE = 1
-    PARAM = 2
-    CONST = 3
-    CONSTD = 4
-    CONSTH = 5
-    ZERO = 6
-    ONE = 7
-    ONES = 8
-    # One operand.
-    NOT = 10
-    NEG = 11
-    INC = 12
-    DEC = 13
-    PROXY = 14
-    REDOR = 15
-    REDAND = 16
-    REDXOR = 17
-    NEGO = 18
-    SLICE = 19
-    UEXT = 20
-    SEXT = 21
-    # Two operands.
-    ADD = 30
-    SUB = 31
-    MUL = 32
-    UDIV = 33
-    SDIV = 34
-    UREM = 35
-    SREM = 36
-    SMOD = 37
-    AND = 38
-    OR = 39
-    XOR = 40
-    XNOR = 41
-    NAND = 42
-    NOR = 43
-    SLL = 44
-    SRL = 45
-    SRA = 46
-    ROL = 47
-    ROR = 48
-    ULT = 50
-    ULTE = 51
-    UGT = 52
-    UGTE = 53
-    SLT = 54
-    SLTE = 55
-    SGT = 56
-    SGTE = 57
-    UADDO = 58
-    SADDO = 59
-    USUBO = 60
-    SSUBO = 61
-    UMULO = 62
-    SMULO = 63
-    SDIVO = 64
-    EQ = 65
-    NE = 66
-    IMPLIES = 67
-    IFF = 68
-    CONCAT = 69
-    # Arrays and functions.
-    ITE = 70
-    READ = 71
-    WRITE = 72
-    LAMBDA = 73
-    APPLY = 74
-    # Declarations.
-    ROOT = 80
-    BAD = 81
-    CONSTRAINT = 82
-    FAIR = 83
-    JUSTICE = 84
-    OUTPUT = 85
-    INIT = 86
-    NEXT = 87
-    SORT = 88
+The values mean nothing, but those of declarations are the largest, from ROOT on.
+"""
 
 
 class Operator(NamedTuple):
@@ -288,15 +221,10 @@ def _rows() -> tuple[Operator, ...]:
         numbers = tuple(extra.split(",")) if extra in ("u,l", "k") else ()
         for two, spelled in ((False, letters.replace("2", "")), (True, "2" * ("2" in letters))):
             dialects = frozenset(map(_LETTERS.__getitem__, spelled))
+            head = "s" if two and header.startswith("w") else header
+            row = (dialects, head, shape, result, numbers, literal, two or extra == "symbol")
             if dialects:
-                head = "s" if two and header.startswith("w") else header
-                symbol = two or extra == "symbol"
-                rows.append(
-                    Operator(
-                        name.encode(), Op[code], dialects, head, shape, result, numbers, literal,
-                        symbol,
-                    )
-                )  # fmt: skip
+                rows.append(Operator(name.encode(), Op[code], *row))
     return tuple(rows)
 
 
@@ -310,17 +238,13 @@ def spellings(dialect: Dialect) -> Mapping[bytes, Operator]:
     return {row.name: row for row in OPERATORS if dialect in row.dialects}
 
 
-def _rows_of(dialect: Dialect, code: int) -> list[Operator]:
-    return [row for row in OPERATORS if row.code == code and dialect in row.dialects]
-
-
 @cache
 def spelling(dialect: Dialect, code: int, on_array: bool) -> Operator | None:
     """Return how a dialect writes an operator whose line is of an array sort, or not.
 
     None if it has no such operator.
     """
-    rows = _rows_of(dialect, code)
+    rows = [row for row in OPERATORS if row.code == code and dialect in row.dialects]
     fitting = [row for row in rows if row.on_arrays == on_array]
     if on_array and not fitting:
         fitting = [row for row in rows if "S" in row.operands or row.result in ("S", "E")]
@@ -347,10 +271,6 @@ SYMMETRIC = frozenset(
 _ARRAY_LINES = re.compile(rb"^[ \t]*([0-9]+)[ \t]+(array|cond)[ \t]+([^;\r\n]*)", re.MULTILINE)
 
 
-def _has(text: bytes, *names: bytes) -> bool:
-    return any(_first(text, name) is not None for name in names)
-
-
 def detect(text: bytes) -> Dialect:
     """Return the dialect of a text, by what only that dialect has; `btor1` where all would do.
 
@@ -359,9 +279,9 @@ def detect(text: bytes) -> Dialect:
     """
     if _first(text, b"sort") is not None:
         return Dialect.BTOR2
-    if _has(text, b"lambda", b"apply", b"param"):
+    if any(_first(text, name) is not None for name in (b"lambda", b"apply", b"param")):
         return Dialect.FUN
-    if _has(text, b"acond", b"anext"):
+    if any(_first(text, name) is not None for name in (b"acond", b"anext")):
         return Dialect.BTOR1
     write = _first(text, b"write")
     if write is not None:
@@ -369,7 +289,7 @@ def detect(text: bytes) -> Dialect:
         return Dialect.OLD if len(write.split()) == 4 else Dialect.BTOR1
     if _conditional_on_arrays(text):
         return Dialect.OLD
-    if _has(text, b"umul", b"smul", b"umod"):
+    if any(_first(text, name) is not None for name in (b"umul", b"smul", b"umod")):
         return Dialect.BTOR_2007
     # `nego` outlived the change of `write` by a month; without any write it is as old.
     return Dialect.BTOR1 if _first(text, b"nego") is None else Dialect.OLD
