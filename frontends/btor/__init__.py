@@ -112,7 +112,7 @@ class Btor(Frontend):
     @classmethod
     def generation(cls) -> Generation:
         """Return the generator of the thesis."""
-        from reducekit.frontends.btor.generate.offer import GENERATION
+        from reducekit.frontends.btor.generate.generator import GENERATION
 
         return GENERATION
 

@@ -1,4 +1,4 @@
-"""The upper part of a random graph: what has no parent is merged to the roots.
+"""The upper part of a random graph: what has no parent is merged to roots, or has properties.
 
 Layers as in the thesis (A. Vida, Linz 2008, sections 2.3 and 2.3.2): a read of each array,
 a reduction of each wide bit-vector, then logical operators or clauses.
@@ -8,9 +8,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from reducekit.frontends.btor.generate.graph_builder import Dice, GraphBuilder
-from reducekit.frontends.btor.model.dag import Array, BitVec, Builder, Dag, line_of, reordered
+from reducekit.frontends.btor.model.dag import (
+    Array,
+    BitVec,
+    Builder,
+    Dag,
+    line_of,
+    moved,
+    reordered,
+)
 from reducekit.frontends.btor.model.operators import Dialect, Op
 
 _REDUCTIONS = (Op.REDOR, Op.REDAND, Op.REDXOR)
@@ -24,8 +33,14 @@ def merge(graph: GraphBuilder, roots: int, layer: str, ratio: float) -> None:
     `layer` is `logic` (any logical operators), `aig` (`and` and complements) or `cnf`:
     clauses, `ratio` of them for each node to be merged.
     """
-    _read_arrays(graph)
-    _reduce(graph)
+    table = graph.builder.table
+    for sort, loose in list(graph.loose.items()):
+        for array in () if isinstance(table.sorts[sort], BitVec) else list(loose):
+            found = graph.array_sort(array)
+            graph.add(Op.READ, found.element, (array, graph.vector(found.index)))
+    for sort, loose in list(graph.loose.items()):
+        for line in list(loose) if table.width(sort) > 1 else ():
+            graph.add(graph.some(_REDUCTIONS), graph.bit, (graph.signed(line),))
     bits = list(graph.loose.get(graph.bit, ()))
     if not bits:
         bits = [graph.add(Op.INPUT, graph.bit)]
@@ -37,8 +52,7 @@ def merge(graph: GraphBuilder, roots: int, layer: str, ratio: float) -> None:
         pair = [_drawn(graph, bits), _drawn(graph, bits)]
         if layer != "cnf":
             pair = [graph.signed(each) for each in pair]
-        code = operators[graph.below(len(operators))]
-        bits.append(graph.add(code, graph.bit, pair))
+        bits.append(graph.add(graph.some(operators), graph.bit, pair))
     for each in bits:
         reference = each if layer == "cnf" else graph.signed(each)
         graph.builder.add(Op.ROOT, graph.bit, (reference,))
@@ -63,24 +77,6 @@ def _drawn(graph: GraphBuilder, bits: list[int]) -> int:
     at = graph.below(len(bits))
     bits[at], bits[-1] = bits[-1], bits[at]
     return bits.pop()
-
-
-def _read_arrays(graph: GraphBuilder) -> None:
-    for sort, loose in list(graph.loose.items()):
-        if isinstance(graph.builder.table.sorts[sort], BitVec):
-            continue
-        for array in list(loose):
-            found = graph.array_sort(array)
-            graph.add(Op.READ, found.element, (array, graph.vector(found.index)))
-
-
-def _reduce(graph: GraphBuilder) -> None:
-    for sort, loose in list(graph.loose.items()):
-        if graph.builder.table.width(sort) <= 1:
-            continue
-        for line in list(loose):
-            code = _REDUCTIONS[graph.below(len(_REDUCTIONS))]
-            graph.add(code, graph.bit, (graph.signed(line),))
 
 
 def _clauses(graph: GraphBuilder, variables: list[int], ratio: float) -> list[int]:
@@ -123,11 +119,16 @@ def system(dag: Dag, chance: Callable[[], float], states: int) -> Dag:
 
 
 class _System(Dice):
-    """Copies the lines of a graph; `place` is where each went."""
+    """Copies the lines of a graph; `place` is where each went.
+
+    BTOR2 of A. Niemetz, M. Preiner, C. Wolf, A. Biere (CAV 2018): `init` and `next`, some missing,
+    and `bad`, `constraint`, `fair`, `justice` and `output`. FuzzBtor2 (TACAS 2023) makes the first
+    two.
+    """
 
     def __init__(self, dag: Dag, chance: Callable[[], float], states: int) -> None:
-        self.dag = dag
         super().__init__(chance)
+        self.dag = dag
         self.builder = Builder(Dialect.BTOR2, dag.sorts)
         self.bit = self.builder.table.bitvec(1)
         self.place: dict[int, int] = {}
@@ -145,15 +146,14 @@ class _System(Dice):
     def run(self) -> Dag:
         dag, roots = self.dag, list[int]()
         for line, code in enumerate(dag.op):
-            args = [self.place[each] if each >= 0 else ~self.place[~each]
-                    for each in dag.arguments(line)]  # fmt: skip
+            args = [moved(each, self.place) for each in dag.arguments(line)]
             if code == Op.CONSTRAINT:
                 roots += args
             elif line in self.chosen:
                 self.place[line] = self.state(dag.sort[line])
             elif code != Op.SORT:
-                numbers, literal = dag.numbers.get(line, ()), dag.literals.get(line, b"")
-                self.place[line] = self.add(code, dag.sort[line], args, numbers, literal)
+                more = dag.numbers.get(line, ()), dag.literals.get(line, b"")
+                self.place[line] = self.add(code, dag.sort[line], args, *more)
         for state in self.states:
             if self.percent(_NEXTS):
                 sort = self.builder.sort[state]
@@ -164,15 +164,8 @@ class _System(Dice):
         self.properties(roots)
         return self.builder.dag()
 
-    def add(
-        self,
-        code: int,
-        sort: int,
-        args: Sequence[int] = (),
-        numbers: tuple[int, ...] = (),
-        literal: bytes = b"",
-    ) -> int:
-        line = self.builder.add(code, sort, args, numbers, literal)
+    def add(self, code: int, sort: int, args: Sequence[int] = (), *more: Any) -> int:
+        line = self.builder.add(code, sort, args, *more)
         self.of.setdefault(sort, []).append(line)
         return line
 
@@ -205,7 +198,8 @@ class _System(Dice):
         for code in (Op.BAD, Op.CONSTRAINT, Op.FAIR, Op.JUSTICE, Op.OUTPUT):
             for _ in range(1 + self.below(_MOST) if self.percent(_KINDS) else 0):
                 if code == Op.OUTPUT:
-                    args = [self.some(self.of[self.some(self.widths())])]
+                    sorts = [sort for sort in self.of if builder.table.width(sort)]
+                    args = [self.some(self.of[self.some(sorts)])]
                 elif code == Op.JUSTICE:
                     args = [self.drawn() for _ in range(1 + self.below(_MOST))]
                 else:
@@ -228,10 +222,6 @@ class _System(Dice):
             equal = builder.add(Op.EQ, self.bit, (state, value))
             bit = builder.add(Op.AND, self.bit, (bit, equal))
         return bit
-
-    def widths(self) -> list[int]:
-        """Return the sorts of bit-vectors that nodes have."""
-        return [sort for sort in self.of if self.builder.table.width(sort)]
 
     def drawn(self) -> int:
         """Return any bit, perhaps complemented."""
