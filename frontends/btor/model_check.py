@@ -4,6 +4,12 @@ The test of `--wrong-model`: `python -m reducekit.frontends.btor.model_check CHE
 FILE`. The exit code is 0 if the simulation does not reach the property, breaks a constraint, or
 finds other values of states: the witness is wrong. It is 1 if there is no witness or a correct one,
 and 2 if that cannot be decided; a line on stderr says why.
+
+The format and its meaning: A. Niemetz, M. Preiner, C. Wolf, A. Biere, "Btor2, BtorMC and Boolector
+3.0", CAV 2018, section 3, as btorsim has it. `sat`, the properties (`b0`, `j1`), then frames: `#k`
+with values of states, `@k` with values of inputs, and a `.` at the end. For a justice property the
+states after the last frame have to be those of an earlier one: in this loop each of its conditions,
+and each of `fair`, has to hold once.
 """
 
 from __future__ import annotations
@@ -11,11 +17,11 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from reducekit.errors import UsageError
 from reducekit.frontends import model_verdict
-from reducekit.frontends.btor.model.dag import Array, Dag, line_of
+from reducekit.frontends.btor.model.dag import Array, Dag, line_of, parts_of, values_given
 from reducekit.frontends.btor.model.evaluate import ArrayValue, Value, equal, evaluate
 from reducekit.frontends.btor.model.operators import Dialect, Op
 from reducekit.frontends.btor.model.reader import read
@@ -46,16 +52,14 @@ _MOST = 100_000
 """Frames that are simulated at most."""
 
 
-@dataclass(slots=True)
-class Frame:
+class Frame(NamedTuple):
     """What a witness says of a frame, by the number of the state or input: words of its lines."""
 
-    states: list[list[bytes]] = field(default_factory=list)
-    inputs: list[list[bytes]] = field(default_factory=list)
+    states: list[list[bytes]]
+    inputs: list[list[bytes]]
 
 
-@dataclass(frozen=True, slots=True)
-class Witness:
+class Witness(NamedTuple):
     """The properties that are claimed to hold, such as `b0`, and the frames."""
 
     properties: tuple[bytes, ...]
@@ -94,7 +98,7 @@ def witnesses(output: bytes) -> Iterator[Witness]:
                 continue
             number = int(marker[2])
             if number == len(frames):
-                frames.append(Frame())
+                frames.append(Frame([], []))
             if number != len(frames) - 1 or number >= _MOST:
                 raise ValueError(f"the witness has a frame {number} after {len(frames)} frames")
             into = frames[-1].states if marker[1] == b"#" else frames[-1].inputs
@@ -125,8 +129,8 @@ class _Simulation:
         self.dag = dag
         self.states = list(dag.lines_of(Op.STATE))
         self.inputs = list(dag.lines_of(Op.INPUT))
-        self.first = _values_of(dag, Op.INIT)
-        self.next = _values_of(dag, Op.NEXT)
+        self.first = values_given(dag, Op.INIT)
+        self.next = values_given(dag, Op.NEXT)
         self.given: list[Mapping[int, Value]] = []
         """The values of states and inputs, by frame."""
         self.values: list[list[Value | None]] = []
@@ -179,10 +183,8 @@ class _Simulation:
                 self.free = self.free or f"line {dag.ids[line]} in frame {number}"
         for state, value in said.items():
             if not _same(dag, state, given[state], value):
-                raise _WrongError(
-                    f"the state of line {dag.ids[state]} has another value in frame {number} than "
-                    "the witness says"
-                )
+                said_of = f"the state of line {dag.ids[state]} has another value in frame {number}"
+                raise _WrongError(f"{said_of} than the witness says")
         for line in dag.lines_of(Op.CONSTRAINT):
             if not values[line]:
                 raise _WrongError(
@@ -210,7 +212,7 @@ class _Simulation:
             if line not in found:
                 self.partly.add(line)
             cells = found.setdefault(line, ArrayValue())
-            widths = [_width(self.dag, each) for each in (sort.index, sort.element)]
+            widths = [getattr(self.dag.sorts[each], "width", 0) for each in parts_of(sort)]
             if not isinstance(cells, ArrayValue) or len(words) < 3 or 0 in widths:
                 raise _UnreadableError(f"frame {number}: arrays of arrays are not simulated")
             index = self._bits(words[1].strip(b"[]"), widths[0], number, star=True)
@@ -265,16 +267,6 @@ class _Simulation:
             if not any(self._operand(values, reference, -1) for values in loop):
                 where = dag.ids[line_of(reference)]
                 raise _WrongError(f"{name}: line {where} is never true in the loop")
-
-
-def _values_of(dag: Dag, code: Op) -> dict[int, int]:
-    """Return what gives each state its first or next value."""
-    return {line_of(dag.arguments(line)[0]): dag.arguments(line)[1] for line in dag.lines_of(code)}
-
-
-def _width(dag: Dag, sort: int) -> int:
-    found = dag.sorts[sort]
-    return 0 if isinstance(found, Array) else getattr(found, "width", 0)
 
 
 def _same(dag: Dag, line: int, one: Value, other: Value) -> bool:

@@ -12,33 +12,16 @@ from types import MappingProxyType
 
 STRATEGIES: Mapping[str, str] = MappingProxyType(
     {
-        "lw": "lw",
-        "bfs": "bfs",
-        "ddmin": "ddmin",
-        "hdd": "hdd",
-        "hddplus": "hdd+",
-        "hddstar": "hdd*",
-        "cref": "changeref",
-        "cbref": "changeref+",
-    }
-)
-"""The algorithms of the debugger, each with its name here."""
-
-GENERATOR_NUMBERS: Mapping[str, str] = MappingProxyType(
-    {
-        "s": "--seed",
-        "n": "--nodes",
-        "d": "--depth",
-        **{
-            name: f"--{name}"
-            for name in (
-                "vars", "arrays", "writes", "minwidth", "maxwidth", "arrmaxwidth", "dag", "clauses",
-            )
-        },
+        "lw": "lw", "bfs": "bfs", "ddmin": "ddmin", "hdd": "hdd", "hddplus": "hdd+",
+        "hddstar": "hdd*", "cref": "changeref", "cbref": "changeref+",
     }
 )  # fmt: skip
+"""The algorithms of the debugger, each with its name here."""
+_SAME = ["vars", "arrays", "writes", "minwidth", "maxwidth", "arrmaxwidth", "dag", "clauses"]
+GENERATOR_NUMBERS: Mapping[str, str] = MappingProxyType(
+    {"s": "--seed", "n": "--nodes", "d": "--depth", **{name: f"--{name}" for name in _SAME}}
+)
 """The generator's options with a number."""
-
 GENERATOR_FLAGS: Mapping[str, str] = MappingProxyType(
     {name: f"--{name}" for name in ("cnf", "cnfonly", "all", "noarrays")}
 )

@@ -9,8 +9,9 @@ what is to be reached (as in Boolector's model checker of 2008), which are state
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 
 from reducekit.errors import UsageError
 from reducekit.frontends.btor.model.dag import (
@@ -19,10 +20,15 @@ from reducekit.frontends.btor.model.dag import (
     Builder,
     Dag,
     Function,
+    free_params,
     line_of,
     literal_value,
+    moved,
+    parts_of,
+    reached,
 )
-from reducekit.frontends.btor.model.operators import CONSTANTS, Dialect, Op
+from reducekit.frontends.btor.model.operators import Dialect, Op
+from reducekit.frontends.btor.model.simplify import constant_value
 
 _SHIFTS = frozenset({Op.SLL, Op.SRL, Op.SRA, Op.ROL, Op.ROR})
 _REDUCTIONS = frozenset({Op.REDOR, Op.REDAND, Op.REDXOR})
@@ -58,17 +64,13 @@ class _Conversion:
         self.bads: list[int] = []
         self.symbols: set[bytes] = set()
 
-    def refuse(self) -> None:
-        """Raise UsageError for what the target cannot say."""
+    def run(self) -> Dag:
         if self.from_two and not self.to_two:
             self.refuse_what_btor1_lacks()
         if self.registers and self.target is Dialect.FUN:
             raise UsageError("btor1+fun has no next: convert to btor1 or btor2")
-
-    def run(self) -> Dag:
-        self.refuse()
         for line, code in enumerate(self.dag.op):
-            args = [self.find(each) for each in self.dag.arguments(line)]
+            args = [moved(each, self.meaning) for each in self.dag.arguments(line)]
             if code == Op.SORT or (code == Op.OUTPUT and not self.to_two):
                 self.meaning.append(-1)
             elif code in (Op.INPUT, Op.STATE):
@@ -81,10 +83,6 @@ class _Conversion:
                 self.meaning.append(self.node(line, args))
         self.finish()
         return self.builder.dag()
-
-    def find(self, reference: int) -> int:
-        found = self.meaning[line_of(reference)]
-        return found if reference >= 0 else ~found
 
     def leaf(self, line: int) -> int:
         """Copy an input or a state."""
@@ -145,11 +143,10 @@ class _Conversion:
             elif amount == width and (self.from_two or self.target is Dialect.OLD):
                 return shift_by_logarithm(builder, code, args[0], args[1])
         literal = dag.literals.get(line, b"")
-        if code == Op.CONSTD and not self.to_two:
+        if code == Op.CONSTD and self.from_two and not self.to_two:
             # No sign and no leading zeros in BTOR1.
             width = dag.width(line)
-            if self.from_two:
-                return builder.constant(width, literal_value(code, literal, width))
+            return builder.constant(width, literal_value(code, literal, width))
         symbol = b"" if not (self.to_two or code == Op.PARAM) else dag.symbols.get(line, b"")
         return builder.add(code, sort, args, dag.numbers.get(line, ()), literal, symbol)
 
@@ -161,9 +158,7 @@ class _Conversion:
         one = builder.table.bitvec(1)
         # Roots are conjoined; of bads one is enough.
         code = Op.AND if self.to_two else Op.OR
-        joined = self.bads[0]
-        for each in self.bads[1:]:
-            joined = builder.add(code, one, (joined, each))
+        joined = reduce(lambda a, b: builder.add(code, one, (a, b)), self.bads)
         if self.to_two:
             builder.add(Op.BAD, -1, (joined,))
         else:
@@ -171,7 +166,7 @@ class _Conversion:
 
     def refuse_what_btor1_lacks(self) -> None:
         dag = self.dag
-        if any(isinstance(each, Array) and _is_nested(dag, each) for each in dag.sorts):
+        if any(isinstance(dag.sorts[part], Array) for each in dag.sorts for part in parts_of(each)):
             raise UsageError("BTOR1 has no arrays of arrays")
         for line in dag.lines_of(Op.FAIR, Op.JUSTICE):
             raise _refusal(dag, line, f"BTOR1 has nothing like {Op(dag.op[line]).name.lower()}")
@@ -203,19 +198,12 @@ def _refusal(dag: Dag, line: int, what: str) -> UsageError:
 
 
 def _is_zero(dag: Dag, reference: int) -> bool:
-    line = line_of(reference)
-    code, width = dag.op[line], dag.width(line)
-    if code not in CONSTANTS:
-        return False
-    if code in (Op.ZERO, Op.ONE, Op.ONES):
-        value = {Op.ZERO: 0, Op.ONE: 1, Op.ONES: (1 << width) - 1}[Op(code)]
-    else:
-        value = literal_value(code, dag.literals[line], width)
-    return value == (0 if reference >= 0 else (1 << width) - 1)
+    ones = (1 << dag.width(line_of(reference))) - 1
+    return constant_value(dag, line_of(reference)) == (0 if reference >= 0 else ones)
 
 
-def _is_nested(dag: Dag, sort: Array) -> bool:
-    return any(isinstance(dag.sorts[each], Array) for each in (sort.index, sort.element))
+# Operators that a dialect lacks, or wants of other sorts, are written by others. Each function adds
+# lines to a builder and returns the reference to the result.
 
 
 def extended(builder: Builder, code: Op, reference: int, width: int) -> int:
@@ -323,10 +311,10 @@ def inline(dag: Dag, largest: int = 1_000_000) -> Dag:
     Raises UsageError where a function is used as an array (written, compared, chosen by
     `acond`), and when `largest` lines do not do: nested functions may grow exponentially.
     """
-    opened = open_lines(dag)
+    opened = free_params(dag)  # the lines that depend on a param outside of its lambda
     cones: dict[int, list[int]] = {}
     builder = Builder(Dialect.BTOR1, dag.sorts)
-    frames = [_Frame([line for line in range(len(dag)) if not opened[line]])]
+    frames = [_Frame([line for line in range(len(dag)) if line not in opened])]
     while frames:
         frame = frames[-1]
         if frame.at == len(frame.lines):
@@ -355,43 +343,16 @@ def inline(dag: Dag, largest: int = 1_000_000) -> Dag:
             raise UsageError(f"node {dag.ids[line]} uses a function as an array")
         if len(builder) >= largest:
             raise UsageError(f"without functions there are more than {largest:,} lines")
-        frame.meaning[line] = builder.add(
-            Op.READ if code == Op.APPLY else code,
-            dag.sort[line],
-            [frame.find(each) for each in arguments],
-            dag.numbers.get(line, ()),
-            dag.literals.get(line, b""),
-            dag.symbols.get(line, b""),
-        )
+        args = [frame.find(each) for each in arguments]
+        frame.meaning[line] = builder.copy(dag, line, args, Op.READ if code == Op.APPLY else code)
     return builder.dag()
 
 
-def open_lines(dag: Dag) -> bytearray:
-    """Mark (1) each line that depends on a `param` outside of its `lambda`."""
-    params: list[frozenset[int]] = []
-    none: frozenset[int] = frozenset()
-    for line, code in enumerate(dag.op):
-        free = none
-        for each in dag.arguments(line):
-            more = params[line_of(each)]
-            if more and more is not free:
-                free = free | more if free else more
-        if code == Op.PARAM:
-            free = frozenset((line,))
-        elif code == Op.LAMBDA:
-            free = free - {dag.arguments(line)[0]}
-        params.append(free)
-    return bytearray(map(bool, params))
-
-
-def _open_cone(dag: Dag, opened: bytearray, top: int) -> list[int]:
+def _open_cone(dag: Dag, opened: Container[int], top: int) -> list[int]:
     """Return the open lines that a line depends on, itself included, in file order."""
-    seen: set[int] = set()
-    stack = [top]
-    while stack:
-        line = stack.pop()
-        if opened[line] and line not in seen:
-            seen.add(line)
-            if dag.op[line] != Op.LAMBDA:
-                stack += map(line_of, dag.arguments(line))
-    return sorted(seen)
+
+    def below(line: int) -> list[int]:
+        operands = () if dag.op[line] == Op.LAMBDA else dag.arguments(line)
+        return [each for each in map(line_of, operands) if each in opened]
+
+    return sorted(reached([top] if top in opened else [], below))

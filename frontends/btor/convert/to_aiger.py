@@ -14,8 +14,9 @@ from typing import TypeAlias
 from reducekit.errors import UsageError
 from reducekit.frontends.aiger.circuit import Circuit, Latch
 from reducekit.frontends.aiger.files import write
-from reducekit.frontends.btor.model.dag import BitVec, Dag, line_of, literal_value
+from reducekit.frontends.btor.model.dag import BitVec, Dag, line_of, values_given
 from reducekit.frontends.btor.model.operators import Op
+from reducekit.frontends.btor.model.simplify import constant_value
 from reducekit.offers import Converted
 
 FALSE, TRUE = 0, 1
@@ -79,7 +80,7 @@ class Gates:
         """Return whether an odd number of bits is set."""
         return reduce(self.differ, bits, FALSE)
 
-    # Words of the same width.
+    # Words of the same width. The operators mean what `evaluate` says.
 
     def mux(self, condition: int, then: Word, otherwise: Word) -> Word:
         """Return one of two words."""
@@ -137,13 +138,10 @@ class Gates:
             rest = self.mux(fits, self.subtracted(shifted, divisor), shifted)[:width]
         return quotient, rest
 
-    def absolute(self, word: Word) -> Word:
-        """Return the absolute value of a signed number."""
-        return self.mux(word[-1], self.minus(word), word)
-
     def signed_divided(self, one: Word, other: Word) -> tuple[Word, Word]:
         """Return quotient and remainder of signed numbers, whose sign is that of the first."""
-        quotient, rest = self.divided(self.absolute(one), self.absolute(other))
+        absolute = [self.mux(each[-1], self.minus(each), each) for each in (one, other)]
+        quotient, rest = self.divided(*absolute)
         signs = self.differ(one[-1], other[-1])
         return (
             self.mux(signs, self.minus(quotient), quotient),
@@ -195,7 +193,6 @@ def extended(word: Word, width: int, *, signed: bool) -> Word:
     return [*word, *[word[-1] if signed else FALSE] * (width - len(word))]
 
 
-_VALUES = frozenset({Op.CONST, Op.CONSTD, Op.CONSTH})
 _PROPERTIES: Mapping[int, str] = {
     Op.OUTPUT: "o", Op.BAD: "b", Op.CONSTRAINT: "c", Op.JUSTICE: "j", Op.FAIR: "f",
 }  # fmt: skip
@@ -203,26 +200,18 @@ _PROPERTIES: Mapping[int, str] = {
 _Binary = Callable[[Gates, Word, Word], Word]
 
 
-def _overflow(gates: Gates, exact: Word) -> Word:
-    """Return whether a signed result, computed exactly, is out of range of half its width."""
-    low = exact[: len(exact) // 2]
-    return [gates.equal(exact, extended(low, len(exact), signed=True)) ^ 1]
+def _overflow(exactly: Callable[[Gates, Word, Word], Word]) -> _Binary:
+    """Return whether a signed result, computed in twice the width, is out of range."""
+
+    def overflows(gates: Gates, a: Word, b: Word) -> Word:
+        exact = exactly(gates, _wider(a, signed=True), _wider(b, signed=True))
+        return [gates.equal(exact, _wider(exact[: len(a)], signed=True)) ^ 1]
+
+    return overflows
 
 
 def _wider(word: Word, *, signed: bool) -> Word:
     return extended(word, 2 * len(word), signed=signed)
-
-
-def _signed_sum(gates: Gates, a: Word, b: Word) -> Word:
-    return gates.added(_wider(a, signed=True), _wider(b, signed=True))[0]
-
-
-def _signed_difference(gates: Gates, a: Word, b: Word) -> Word:
-    return gates.subtracted(_wider(a, signed=True), _wider(b, signed=True))
-
-
-def _signed_product(gates: Gates, a: Word, b: Word) -> Word:
-    return gates.multiplied(_wider(a, signed=True), _wider(b, signed=True))
 
 
 def _product_overflow(gates: Gates, a: Word, b: Word) -> Word:
@@ -242,13 +231,13 @@ def _each(bit: Callable[[Gates, int, int], int]) -> _Binary:
 
 _BINARY: Mapping[int, _Binary] = {
     Op.ADD: lambda g, a, b: g.added(a, b)[0],
-    Op.SUB: lambda g, a, b: g.subtracted(a, b),
-    Op.MUL: lambda g, a, b: g.multiplied(a, b),
+    Op.SUB: Gates.subtracted,
+    Op.MUL: Gates.multiplied,
     Op.UDIV: lambda g, a, b: g.divided(a, b)[0],
     Op.UREM: lambda g, a, b: g.divided(a, b)[1],
     Op.SDIV: lambda g, a, b: g.signed_divided(a, b)[0],
     Op.SREM: lambda g, a, b: g.signed_divided(a, b)[1],
-    Op.SMOD: lambda g, a, b: g.modulo(a, b),
+    Op.SMOD: Gates.modulo,
     Op.AND: _each(Gates.both),
     Op.OR: _each(Gates.either),
     Op.XOR: _each(Gates.differ),
@@ -274,10 +263,10 @@ _BINARY: Mapping[int, _Binary] = {
     Op.SGTE: lambda g, a, b: [g.signed_less(a, b) ^ 1],
     Op.UADDO: lambda g, a, b: [g.added(a, b)[1]],
     Op.USUBO: lambda g, a, b: [g.less(a, b)],
-    Op.SADDO: lambda g, a, b: _overflow(g, _signed_sum(g, a, b)),
-    Op.SSUBO: lambda g, a, b: _overflow(g, _signed_difference(g, a, b)),
+    Op.SADDO: _overflow(lambda g, a, b: g.added(a, b)[0]),
+    Op.SSUBO: _overflow(Gates.subtracted),
     Op.UMULO: _product_overflow,
-    Op.SMULO: lambda g, a, b: _overflow(g, _signed_product(g, a, b)),
+    Op.SMULO: _overflow(Gates.multiplied),
     Op.SDIVO: _quotient_overflow,
     Op.CONCAT: lambda g, a, b: [*b, *a],
 }
@@ -331,20 +320,23 @@ class _Blasting:
 
     def __init__(self, dag: Dag) -> None:
         self.dag = dag
-        given = {code: {line_of(dag.arguments(line)[0]): dag.arguments(line)[1]
-                        for line in dag.lines_of(code)} for code in (Op.INIT, Op.NEXT)}  # fmt: skip
-        self.first, self.next = given[Op.INIT], given[Op.NEXT]
+        self.first, self.next = values_given(dag, Op.INIT), values_given(dag, Op.NEXT)
         self.bits: list[Word] = []
         self.symbols: dict[tuple[str, int], bytes] = {}
         states = list(dag.lines_of(Op.STATE))
         free = [*dag.lines_of(Op.INPUT), *(each for each in states if each not in self.next)]
         kept = [each for each in states if each in self.next]
-        self.constants = {
-            state: value
-            for state, reference in self.first.items()
-            if (value := self._constant(reference, state)) is not None
-        }
-        self.computed = [each for each in states if self._is_computed(each)]
+        self.constants: dict[int, int] = {}
+        for state, reference in self.first.items():
+            ones = (1 << self._width(state)) - 1
+            value = self._value(line_of(reference))
+            if value is not None:
+                self.constants[state] = value if reference >= 0 else value ^ ones
+        self.computed = [
+            each
+            for each in states
+            if each in self.first and (each not in self.constants or each not in self.next)
+        ]
         self.own: dict[int, Word] = {}
         """The literals of the inputs or latches of each input or state."""
         inputs = self._numbered("i", free, 0)
@@ -366,30 +358,16 @@ class _Blasting:
             count += width
         return count
 
-    def _is_computed(self, state: int) -> bool:
-        if state not in self.first:
-            return False
-        return state not in self.constants or state not in self.next
-
     def _width(self, line: int) -> int:
         dag = self.dag
         if dag.sort[line] < 0 or not isinstance(dag.sorts[dag.sort[line]], BitVec):
             raise UsageError(f"AIGER has no arrays (node {dag.ids[line]})")
         return dag.width(line)
 
-    def _constant(self, reference: int, state: int) -> int | None:
-        """Return the value of a constant; None for what is computed."""
-        line, width = line_of(reference), self._width(state)
-        value = self._value(line)
-        if value is None or reference >= 0:
-            return value
-        return value ^ ((1 << width) - 1)
-
     def _value(self, line: int) -> int | None:
-        code, width = self.dag.op[line], self._width(line)
-        if code in _VALUES:
-            return literal_value(code, self.dag.literals[line], width)
-        return {Op.ZERO: 0, Op.ONE: 1, Op.ONES: (1 << width) - 1}.get(Op(code))
+        """Return the value of a constant; None for what is computed."""
+        self._width(line)  # arrays are refused
+        return constant_value(self.dag, line)
 
     def _operand(self, reference: int) -> Word:
         bits = self.bits[line_of(reference)]
@@ -428,7 +406,10 @@ class _Blasting:
         if code == Op.INPUT:
             return self.own[line]
         if code == Op.STATE:
-            return self._state(line)
+            first = self.first.get(line)
+            if line not in self.computed or first is None:
+                return self.own[line]
+            return gates.mux(self.started, self.own[line], self._operand(first))
         if (value := self._value(line)) is not None:
             return constant(value, width)
         words = [self._operand(each) for each in args]
@@ -442,11 +423,6 @@ class _Blasting:
         if code == Op.ITE:
             return gates.mux(words[0][0], words[1], words[2])
         raise UsageError(f"AIGER has nothing like {Op(code).name.lower()} (node {dag.ids[line]})")
-
-    def _state(self, line: int) -> Word:
-        if line not in self.computed:
-            return self.own[line]
-        return self.gates.mux(self.started, self.own[line], self._operand(self.first[line]))
 
     def _circuit(self, found: Mapping[str, list[list[int]]]) -> Circuit:
         latches = []

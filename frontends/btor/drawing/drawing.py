@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from reducekit import svg as draw
 from reducekit.diagram import COLOURS, WORDS, Kind
 from reducekit.errors import UsageError
-from reducekit.frontends.btor.drawing.diagram import kind_of
-from reducekit.frontends.btor.model.dag import Array, Dag, SortTable, line_of
-from reducekit.frontends.btor.model.operators import Dialect, Op, spelling
+from reducekit.frontends.btor.drawing.diagram import kind_of, name_of
+from reducekit.frontends.btor.model.dag import Dag, SortTable, line_of
+from reducekit.frontends.btor.model.operators import Dialect, Op
 from reducekit.frontends.btor.model.reader import read
 from reducekit.frontends.btor.model.rules import describe
 from reducekit.offers import Inspection
 from reducekit.text import printable
 
+if TYPE_CHECKING:
+    import networkx
+
+Graph: TypeAlias = "networkx.MultiDiGraph[int]"
 _MOST = 2000
 """Nodes that are drawn as a picture; more cannot be told apart."""
 _WIDTH, _HEIGHT, _GAP, _RISE = 92, 30, 18, 74
@@ -152,55 +156,29 @@ def layout(graph: Graph) -> dict[int, tuple[int, int]]:
     (Sugiyama, Tagawa, Toda, Methods for visual understanding of hierarchical system
     structures, 1981).
     """
-    rows = _rows(graph)
+    layers: dict[int, list[int]] = {}
+    for node, layer in graph.nodes(data="layer"):
+        layers.setdefault(layer, []).append(node)
+    rows = [layers[layer] for layer in sorted(layers)]
     at = {node: float(number) for row in rows for number, node in enumerate(row)}
+
+    def mean(nodes: Iterable[int], otherwise: float) -> float:
+        found = [at[each] for each in nodes]
+        return sum(found) / len(found) if found else otherwise
 
     for sweep in range(_SWEEPS):
         others = graph.successors if sweep % 2 else graph.predecessors
         for row in reversed(rows) if sweep % 2 else rows:
-            wanted = {node: _mean(at, others(node), at[node]) for node in row}
+            wanted = {node: mean(others(node), at[node]) for node in row}
             row.sort(key=wanted.__getitem__)
             at.update((node, float(number)) for number, node in enumerate(row))
-    return _corners(rows, at)
-
-
-def _corners(rows: Sequence[Sequence[int]], at: Mapping[int, float]) -> dict[int, tuple[int, int]]:
-    """Return the corners of the boxes: each row in the middle of the widest one."""
+    # Each row is in the middle of the widest one.
     widest = max(map(len, rows), default=0)
     return {
-        node: (
-            int((at[node] + (widest - len(row)) / 2) * (_WIDTH + _GAP)),
-            depth * _RISE,
-        )
+        node: (int((at[node] + (widest - len(row)) / 2) * (_WIDTH + _GAP)), depth * _RISE)
         for depth, row in enumerate(rows)
         for node in row
     }
-
-
-def _mean(at: Mapping[int, float], nodes: Iterable[int], otherwise: float) -> float:
-    """Return the mean of where nodes stand; of none, another place."""
-    found = [at[each] for each in nodes]
-    return sum(found) / len(found) if found else otherwise
-
-
-def _rows(graph: Graph) -> list[list[int]]:
-    """Return the nodes of each layer, the uppermost first."""
-    layers: dict[int, list[int]] = {}
-    for node, layer in graph.nodes(data="layer"):
-        layers.setdefault(layer, []).append(node)
-    return [layers[layer] for layer in sorted(layers)]
-
-
-if TYPE_CHECKING:
-    import networkx
-
-Graph: TypeAlias = "networkx.MultiDiGraph[int]"
-
-
-def _operator(dag: Dag, code: int, sort: int) -> str:
-    """Return the name of an operator in the file's dialect, or that of its code."""
-    row = spelling(dag.dialect, code, sort >= 0 and isinstance(dag.sorts[sort], Array))
-    return row.name.decode() if row and row.name else Op(code).name.lower()
 
 
 def graph_of(dag: Dag) -> Graph:
@@ -220,12 +198,12 @@ def graph_of(dag: Dag) -> Graph:
         if code == Op.SORT:
             continue
         sort = dag.sort[line]
-        name = _operator(dag, code, sort)
+        name = name_of(dag, line)
         words = [name, *map(str, dag.numbers.get(line, ()))]
         words += [printable(each[line]) for each in (dag.literals, dag.symbols) if line in each]
         said = describe(table, sort) if sort >= 0 else ""
-        kind = kind_of(code)
-        graph.add_node(dag.ids[line], op=name, sort=said, label=" ".join(words), kind=kind)
+        label, kind = " ".join(words), kind_of(code)
+        graph.add_node(dag.ids[line], op=name, sort=said, label=label, kind=kind)
         for at, each in enumerate(dag.arguments(line)):
             below = dag.ids[line_of(each)]
             graph.add_edge(dag.ids[line], below, position=at, complement=each < 0)

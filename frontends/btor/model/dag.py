@@ -223,6 +223,11 @@ def belonging(dag: Dag) -> Mapping[int, Sequence[int]]:
     return belongs
 
 
+def values_given(dag: Dag, code: Op) -> Mapping[int, int]:
+    """Return the first (`init`) or next value of each state or variable that has one."""
+    return {line_of(dag.arguments(line)[0]): dag.arguments(line)[1] for line in dag.lines_of(code)}
+
+
 def free_params(dag: Dag) -> Mapping[int, frozenset[int]]:
     """Return the params that lines depend on and that no lambda binds yet, if there are any."""
     params: dict[int, frozenset[int]] = {}

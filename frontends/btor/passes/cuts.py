@@ -101,7 +101,7 @@ def cone(view: BtorView) -> Items | None:
 
 @pass_("roots")
 def roots(view: BtorView) -> Items | None:
-    """Removes roots and what only they need, except for one."""
+    """Removes roots, except for one."""
     graph = line_graph(view)
     candidates = graph.roots_left
 

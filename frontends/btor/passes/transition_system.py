@@ -54,7 +54,7 @@ def transitions(view: BtorView) -> WholeItems | None:
 
 @pass_("states")
 def states(view: BtorView) -> WholeItems | None:
-    """Replaces states by inputs, without `init` and `next`, if no `init` depends on them."""
+    """Replaces states by inputs, if no `init` depends on them."""
     found = [line for line in view.dag.lines_of(Op.STATE) if line not in view.starting]
 
     def free(items: Sequence[int]) -> Change:
@@ -72,7 +72,7 @@ def states(view: BtorView) -> WholeItems | None:
 
 @pass_("justice")
 def justice(view: BtorView) -> WholeItems | None:
-    """Removes conditions from `justice` lists; each keeps one."""
+    """Removes conditions from `justice` lists."""
     dag, source = view.dag, view.document.source
     conditions = [
         (line, position)

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reducekit.frontends.btor import Size
 from reducekit.frontends.btor.model.operators import Dialect, Op
 from reducekit.frontends.btor.model.reader import read
 from reducekit.frontends.btor.model.writer import canonical
-from reducekit.frontends.btor.order import Size
 from reducekit.frontends.btor.passes.cuts import References
 from reducekit.frontends.btor.passes.merges import Others
 from reducekit.frontends.btor.passes.node_removal import (
