@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from reducekit.errors import UsageError
 from reducekit.frontends.cnf.reader import Line, View, recognises, write
 from reducekit.offers import Conversions, Converted, Notation
 
 _SUFFIXES = {
-    "cnf": (".cnf", ".dimacs"),
-    "wcnf": (".wcnf",),
-    "qdimacs": (".qdimacs",),
-    "icnf": (".icnf",),
-}
+    "cnf": (".cnf", ".dimacs"), "wcnf": (".wcnf",), "qdimacs": (".qdimacs",), "icnf": (".icnf",),
+}  # fmt: skip
 
 
 def converted(text: bytes, source: str | None, target: str) -> Converted:
@@ -84,15 +81,6 @@ def _script(view: View) -> Iterator[bytes]:
         yield b"(check-sat)"
 
 
-def _conjunction(clauses: Sequence[bytes]) -> bytes:
-    return b"(and true %s)" % b" ".join(clauses) if clauses else b"true"
-
-
-def _opened(prefix: bytes, literals: Iterable[int]) -> bytes:
-    names = b" ".join(b"(v%d Bool)" % each for each in literals)
-    return b"(%s (%s)" % (b"forall" if prefix == b"a" else b"exists", names)
-
-
 def _quantified(view: View) -> Iterator[bytes]:
     """Yield a script with one assertion: quantifiers around the conjunction of the clauses.
 
@@ -102,8 +90,13 @@ def _quantified(view: View) -> Iterator[bytes]:
     bound = set[int]().union(*(literals for _, literals in blocks))
     yield b"(set-logic ALL)"
     yield from (b"(declare-const v%d Bool)" % each for each in view.variables if each not in bound)
-    opened = [_opened(prefix, literals) for prefix, literals in blocks if literals]
-    body = _conjunction([_clause(line.literals) for line in view.lines() if not line.prefix])
+    opened = []
+    for prefix, literals in blocks:
+        names = b" ".join(b"(v%d Bool)" % each for each in literals)
+        if names:
+            opened.append(b"(%s (%s)" % (b"forall" if prefix == b"a" else b"exists", names))
+    clauses = [_clause(line.literals) for line in view.lines() if not line.prefix]
+    body = b"(and true %s)" % b" ".join(clauses) if clauses else b"true"
     yield b"(assert %s)" % b" ".join((*opened, body + b")" * len(opened)))
     yield b"(check-sat)"
 

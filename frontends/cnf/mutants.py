@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
+from typing import TypeAlias
 
 from reducekit.errors import ParseError
 from reducekit.frontends.cnf.reader import Format, Line, View, problems, write
@@ -67,7 +68,7 @@ def changed(dice: Random, seed: Seed, other: Seed | None) -> bytes | None:
     if tuple(lines) == seed.lines:
         return None
     text = write(seed.format, lines, seed.variables)
-    # Of the others nothing can be wrong but a header, which is written to fit.
+    # Other formats can only have a wrong header, and `write` computes it.
     if seed.format == "qdimacs" and len(problems(View(text))) > seed.flaws:
         return None
     return text
@@ -98,34 +99,35 @@ def _literal(dice: Random, seed: Seed) -> int:
     return dice.choice((1, -1)) * dice.randint(1, seed.variables)
 
 
-def _negate(dice: Random, seed: Seed, lines: list[Line], at: int) -> None:
-    """Negate a literal."""
-    literals = list(lines[at].literals)
-    if literals:
-        literals[dice.randrange(len(literals))] *= -1
-        lines[at] = Line(lines[at].prefix, tuple(literals))
+_Change: TypeAlias = Callable[[Random, Seed, list[Line], int], None]
 
 
-def _exchange(dice: Random, seed: Seed, lines: list[Line], at: int) -> None:
-    """Exchange a literal for one of another variable."""
-    literals = list(lines[at].literals)
-    if literals:
-        literals[dice.randrange(len(literals))] = _literal(dice, seed)
-        lines[at] = Line(lines[at].prefix, tuple(literals))
+def _of_literals(change: Callable[[Random, Seed, list[int]], None], least: int) -> _Change:
+    """Return the change of a clause that changes its literals, if it has at least some."""
+
+    def changed_clause(dice: Random, seed: Seed, lines: list[Line], at: int) -> None:
+        literals = list(lines[at].literals)
+        if len(literals) >= least:
+            change(dice, seed, literals)
+            lines[at] = Line(lines[at].prefix, tuple(literals))
+
+    return changed_clause
 
 
-def _lengthen(dice: Random, seed: Seed, lines: list[Line], at: int) -> None:
-    """Add a literal."""
-    literals = (*lines[at].literals, _literal(dice, seed))
-    lines[at] = Line(lines[at].prefix, literals)
+def _negate(dice: Random, seed: Seed, literals: list[int]) -> None:
+    literals[dice.randrange(len(literals))] *= -1
 
 
-def _shorten(dice: Random, seed: Seed, lines: list[Line], at: int) -> None:
-    """Remove a literal; a clause keeps one."""
-    literals = list(lines[at].literals)
-    if len(literals) > 1:
-        del literals[dice.randrange(len(literals))]
-        lines[at] = Line(lines[at].prefix, tuple(literals))
+def _exchange(dice: Random, seed: Seed, literals: list[int]) -> None:
+    literals[dice.randrange(len(literals))] = _literal(dice, seed)
+
+
+def _lengthen(dice: Random, seed: Seed, literals: list[int]) -> None:
+    literals.append(_literal(dice, seed))
+
+
+def _shorten(dice: Random, seed: Seed, literals: list[int]) -> None:
+    del literals[dice.randrange(len(literals))]
 
 
 def _remove(dice: Random, seed: Seed, lines: list[Line], at: int) -> None:
@@ -148,12 +150,7 @@ def _equate(dice: Random, seed: Seed, lines: list[Line], at: int) -> None:
     lines[at + 1 : at + 1] = [Line(prefix, (one, -other)), Line(prefix, (-one, other))]
 
 
-_CHANGES: tuple[Callable[[Random, Seed, list[Line], int], None], ...] = (
-    _negate,
-    _exchange,
-    _lengthen,
-    _shorten,
-    _remove,
-    _add,
-    _equate,
-)
+_CHANGES: tuple[_Change, ...] = (
+    _of_literals(_negate, 1), _of_literals(_exchange, 1), _of_literals(_lengthen, 0),
+    _of_literals(_shorten, 2), _remove, _add, _equate,
+)  # fmt: skip
