@@ -9,7 +9,7 @@ from reducekit.frontends.aiger.files import read
 from reducekit.offers import Inspection
 
 
-def inspect(text: bytes) -> Inspection:
+def inspect(text: bytes, notation: str | None) -> Inspection:
     """Look into a file. Raises ParseError."""
     circuit = read(text)
     return Inspection(lambda: _lines(circuit))

@@ -10,11 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property, total_ordering
-from pathlib import Path
 from typing import Any
 
 from reducekit.diagram import Diagram
-from reducekit.frontend import FormatCheck, FormatOption, Frontend, Pass, Schedule
+from reducekit.frontend import FormatCheck, FormatOption, Pass, Schedule
 from reducekit.frontends.btor.drawing.diagram import diagram
 from reducekit.frontends.btor.model.operators import Dialect, Op
 from reducekit.frontends.btor.model.reader import read
@@ -25,7 +24,7 @@ from reducekit.frontends.btor.passes.line_graph import FRESH, SHARED, ZERO
 from reducekit.frontends.btor.passes.node_removal import NodeRemoval
 from reducekit.frontends.btor.passes.widths import Widths
 from reducekit.frontends.btor.thesis_options import debugger_words
-from reducekit.offers import Conversions, Generation, Inspection
+from reducekit.frontends.common.offers import JudgesModels
 from reducekit.search.strategy import Passes
 
 _LINE = re.compile(
@@ -128,7 +127,7 @@ def own_schedule(*, simplify: bool) -> Schedule:
     return Schedule(prepare=prepare, once=once, rounds=(everywhere, others), closing=closing)
 
 
-class Btor(Frontend):
+class Btor(JudgesModels):
     """The frontend for BTOR and BTOR2 files.
 
     Without a dialect each file's own is detected. `simplify` says whether the algorithms of
@@ -141,8 +140,9 @@ class Btor(Frontend):
     suffixes = (".btor", ".btor2", ".btr")
     unit = "nodes"
     strict = True
+    package = "reducekit.frontends.btor"
+    generator, converter, inspector = "generate.generator", "convert.offer", "drawing.drawing"
     model_check = "reducekit.frontends.btor.model_check"
-    asks_checkers = False
     options = (
         FormatOption(
             "dialect",
@@ -199,35 +199,6 @@ class Btor(Frontend):
         }
         counts["widths"] = sum(dag.width(line) for line in range(len(dag)))
         return counts
-
-    def wrong_model(self, text: bytes, output: bytes) -> bool:
-        """Return whether the witness that a model checker prints is none."""
-        from reducekit.frontends.btor.model_check import is_claimed, judge
-        from reducekit.frontends.model_verdict import is_wrong
-
-        # Without a model there is no need to parse the text.
-        return is_claimed(output) and is_wrong(judge, text, output)
-
-    @classmethod
-    def generation(cls) -> Generation:
-        """Return the generator of the thesis."""
-        from reducekit.frontends.btor.generate.generator import GENERATION
-
-        return GENERATION
-
-    @classmethod
-    def conversions(cls) -> Conversions:
-        """Return the conversions between dialects, and to SMT-LIB v2."""
-        from reducekit.frontends.btor.convert.offer import CONVERSIONS
-
-        return CONVERSIONS
-
-    @classmethod
-    def inspect(cls, text: bytes, notation: str | None, path: Path | None) -> Inspection:
-        """Look into a graph."""
-        from reducekit.frontends.btor.drawing.drawing import inspect
-
-        return inspect(text, notation)
 
     def diagram(self, view: BtorView) -> Diagram:
         """Return the graph."""

@@ -30,7 +30,7 @@ from reducekit.frontends.model_verdict import Finding
 
 def judge(text: bytes, output: bytes) -> Finding:
     """Simulate the witnesses in a checker's output. Raises ParseError if the text is no BTOR2."""
-    if not is_claimed(output):
+    if not has_model(output):
         return Finding()
     dag = read(text, Dialect.BTOR2, any_ending=True)
     unknown = ""
@@ -74,7 +74,7 @@ class _UnreadableError(Exception):
     """The witness cannot be read; the message says where."""
 
 
-def is_claimed(output: bytes) -> bool:
+def has_model(output: bytes) -> bool:
     """Return whether an output has a witness."""
     return _HEAD.search(output) is not None
 

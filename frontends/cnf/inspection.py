@@ -9,7 +9,7 @@ from reducekit.frontends.cnf.reader import View, problems
 from reducekit.offers import Inspection
 
 
-def inspect(text: bytes) -> Inspection:
+def inspect(text: bytes, notation: str | None) -> Inspection:
     """Look into a file. Raises ParseError."""
     view = View(text)
     return Inspection(lambda: _lines(view))

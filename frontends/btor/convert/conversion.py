@@ -20,6 +20,7 @@ from reducekit.frontends.btor.model.dag import (
     Builder,
     Dag,
     Function,
+    constant_value,
     free_params,
     line_of,
     literal_value,
@@ -28,7 +29,6 @@ from reducekit.frontends.btor.model.dag import (
     reached,
 )
 from reducekit.frontends.btor.model.operators import Dialect, Op
-from reducekit.frontends.btor.model.simplify import constant_value
 
 _SHIFTS = frozenset({Op.SLL, Op.SRL, Op.SRA, Op.ROL, Op.ROR})
 _REDUCTIONS = frozenset({Op.REDOR, Op.REDAND, Op.REDXOR})

@@ -279,6 +279,20 @@ def _store(terms: Terms, args: Sequence[Value], indices: Sequence[int]) -> Value
     return terms.value(Op.WRITE, args[0].sort, *args)
 
 
+FOLDED = {"bvand": Op.AND, "bvor": Op.OR, "bvxor": Op.XOR, "bvadd": Op.ADD, "bvmul": Op.MUL}
+BINARY = {
+    "bvnand": Op.NAND, "bvnor": Op.NOR, "bvxnor": Op.XNOR, "bvsub": Op.SUB, "bvudiv": Op.UDIV,
+    "bvurem": Op.UREM, "bvsdiv": Op.SDIV, "bvsrem": Op.SREM, "bvsmod": Op.SMOD, "bvshl": Op.SLL,
+    "bvlshr": Op.SRL, "bvashr": Op.SRA,
+}  # fmt: skip
+COMPARISONS = {
+    "bvult": Op.ULT, "bvule": Op.ULTE, "bvugt": Op.UGT, "bvuge": Op.UGTE, "bvslt": Op.SLT,
+    "bvsle": Op.SLTE, "bvsgt": Op.SGT, "bvsge": Op.SGTE,
+}  # fmt: skip
+_OVERFLOWS = {
+    "bvuaddo": Op.UADDO, "bvsaddo": Op.SADDO, "bvusubo": Op.USUBO, "bvssubo": Op.SSUBO,
+    "bvumulo": Op.UMULO, "bvsmulo": Op.SMULO, "bvsdivo": Op.SDIVO,
+}  # fmt: skip
 _PLAIN: Mapping[str, Operator] = {
     "not": Operator(1, 1, _bools, _complement), "=>": Operator(2, None, _bools, _implies),
     "=": Operator(2, None, _same, _equality), "distinct": Operator(2, None, _same, _distinct),
@@ -294,28 +308,11 @@ _PLAIN: Mapping[str, Operator] = {
         name: Operator(2, None, _bools, _folded(code))
         for name, code in {"and": Op.AND, "or": Op.OR, "xor": Op.XOR}.items()
     },
-    **{
-        name: Operator(2, None, _same_vectors, _folded(code))
-        for name, code in {
-            "bvand": Op.AND, "bvor": Op.OR, "bvxor": Op.XOR, "bvadd": Op.ADD, "bvmul": Op.MUL,
-        }.items()
-    },
-    **{
-        name: Operator(2, 2, _same_vectors, _plain(code))
-        for name, code in {
-            "bvnand": Op.NAND, "bvnor": Op.NOR, "bvxnor": Op.XNOR, "bvsub": Op.SUB,
-            "bvudiv": Op.UDIV, "bvurem": Op.UREM, "bvsdiv": Op.SDIV, "bvsrem": Op.SREM,
-            "bvsmod": Op.SMOD, "bvshl": Op.SLL, "bvlshr": Op.SRL, "bvashr": Op.SRA,
-        }.items()
-    },
+    **{name: Operator(2, None, _same_vectors, _folded(code)) for name, code in FOLDED.items()},
+    **{name: Operator(2, 2, _same_vectors, _plain(code)) for name, code in BINARY.items()},
     **{
         name: Operator(2, 2, _same_vectors, _plain(code, BOOL))
-        for name, code in {
-            "bvult": Op.ULT, "bvule": Op.ULTE, "bvugt": Op.UGT, "bvuge": Op.UGTE,
-            "bvslt": Op.SLT, "bvsle": Op.SLTE, "bvsgt": Op.SGT, "bvsge": Op.SGTE,
-            "bvuaddo": Op.UADDO, "bvsaddo": Op.SADDO, "bvusubo": Op.USUBO,
-            "bvssubo": Op.SSUBO, "bvumulo": Op.UMULO, "bvsmulo": Op.SMULO, "bvsdivo": Op.SDIVO,
-        }.items()
+        for name, code in (COMPARISONS | _OVERFLOWS).items()
     },
 }  # fmt: skip
 _INDEXED: Mapping[str, Operator] = {

@@ -14,9 +14,8 @@ from typing import TypeAlias
 from reducekit.errors import UsageError
 from reducekit.frontends.aiger.circuit import Circuit, Latch
 from reducekit.frontends.aiger.files import write
-from reducekit.frontends.btor.model.dag import BitVec, Dag, line_of, values_given
+from reducekit.frontends.btor.model.dag import BitVec, Dag, constant_value, line_of, values_given
 from reducekit.frontends.btor.model.operators import Op
-from reducekit.frontends.btor.model.simplify import constant_value
 from reducekit.offers import Converted
 
 FALSE, TRUE = 0, 1

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
-from reducekit.frontends.btor.model.operators import DECLARATIONS, Dialect, Op
+from reducekit.frontends.btor.model.operators import CONSTANTS, DECLARATIONS, Dialect, Op
 from reducekit.text import shortened
 
 
@@ -306,6 +306,19 @@ def _decimal(word: bytes) -> int:
         piece = digits[at : at + _DIGITS]
         value = value * 10 ** len(piece) + int(piece)
     return -value if word.startswith(b"-") else value
+
+
+def constant_value(dag: Dag, line: int) -> int | None:
+    """Return the value of a line that is a constant, None for any other."""
+    code = dag.op[line]
+    if code not in CONSTANTS:
+        return None
+    if code in (Op.ZERO, Op.ONE):
+        return int(code == Op.ONE)
+    width = dag.width(line)
+    if code == Op.ONES:
+        return (1 << width) - 1
+    return literal_value(code, dag.literals[line], width)
 
 
 class Builder:

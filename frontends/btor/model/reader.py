@@ -73,8 +73,8 @@ def read(text: bytes, dialect: Dialect | None = None, *, any_ending: bool = Fals
 
     With `any_ending` lines may end as on Windows, and the file may begin with a byte order mark,
     though no dialect but Boolector 3's allows that: a program may read such a file all the same.
-    Raises ParseError with the line, the node and the rule (`rules.RULES`) that is broken.
-    Linear in the text, but for the scopes of `param`.
+    Raises ParseError with the line, the node and the rule (`rules.RULES`) that is broken. Linear in
+    the text, but for the scopes of `param`.
     """
     begin = len(BOM_UTF8) if any_ending and text.startswith(BOM_UTF8) else 0
     reader = _Reader(text, detect(text[begin:]) if dialect is None else dialect)
@@ -123,8 +123,6 @@ class _Reader:
             array("i", self.sort), array("i", self.offset), self.args, lines, self.numbers,
             self.literals, self.symbols, self.text, self.start, self.end,
         )  # fmt: skip
-
-    # The loop.
 
     def run(self) -> None:
         """Read all lines."""
@@ -208,10 +206,8 @@ class _Reader:
             self.line_text = self.text[self.at : self.end[line_number]]
             raise self.error(problem.rule, problem.what, 3 + problem.operand)
 
-    # One line of any shape.
-
     def line(self, words: list[bytes]) -> None:
-        """Read the current line, which has words."""
+        """Read the current line of any shape, which has words."""
         line = self.line_text
         if words[0][0] == _SEMICOLON:
             return
@@ -329,7 +325,7 @@ class _Reader:
     def sort_of(self, row: _Row, words: list[bytes]) -> tuple[int, int]:
         """Return the sort that the header names (-1 for none), and the number of words so far."""
         kind = row.operator.header
-        if kind in ("-", "c"):
+        if kind in "-c":
             return -1, 2 if kind == "-" else 3
         if len(words) < 3:
             raise self.error("line", "the line ends before its sort", 1)

@@ -25,13 +25,13 @@ from reducekit.frontends.btor.model.dag import (
     Builder,
     Dag,
     belonging,
+    constant_value,
     line_of,
-    literal_value,
     moved,
     reached,
 )
-from reducekit.frontends.btor.model.evaluate import BINARY, UNARY
-from reducekit.frontends.btor.model.operators import CONSTANTS, DECLARATIONS, SYMMETRIC, Op
+from reducekit.frontends.btor.model.evaluate import computed
+from reducekit.frontends.btor.model.operators import DECLARATIONS, SYMMETRIC, Op
 
 # Operands: 0 and 1 are all zeros and all ones, u is the number one; x and y stand for
 # anything, the same letter for the same, -x for the complement. Results likewise, at the
@@ -235,32 +235,7 @@ def _computed(
     values = [each.value for each in operands if each.value is not None]
     if len(values) < len(operands) or not values or code == Op.ROOT:
         return None
-    first = operands[0].width
-    ones = (1 << width) - 1
-    if code in BINARY:
-        return BINARY[code](values[0], values[1], first) & ones
-    if code in UNARY:
-        return UNARY[code](values[0], first) & ones
-    if code == Op.SLICE:
-        return values[0] >> numbers[1] & ones
-    if code == Op.CONCAT:
-        return values[0] << operands[1].width | values[1]
-    if code == Op.ITE:
-        return values[1] if values[0] else values[2]
-    return None
-
-
-def constant_value(dag: Dag, line: int) -> int | None:
-    """Return the value of a line that is a constant, None for any other."""
-    code = dag.op[line]
-    if code not in CONSTANTS:
-        return None
-    if code in (Op.ZERO, Op.ONE):
-        return int(code == Op.ONE)
-    width = dag.width(line)
-    if code == Op.ONES:
-        return (1 << width) - 1
-    return literal_value(code, dag.literals[line], width)
+    return computed(code, values, [each.width for each in operands], width, numbers)
 
 
 UNSIMPLIFIED = DECLARATIONS | {Op.ROOT, Op.LAMBDA, Op.APPLY}

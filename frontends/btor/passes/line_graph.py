@@ -17,17 +17,16 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import compress
+from itertools import chain, compress
 from operator import gt
 from typing import NamedTuple
 
 from reducekit.change import Change, Edit
-from reducekit.frontends.btor.model.dag import free_params, is_value, line_of
+from reducekit.frontends.btor.model.dag import constant_value, free_params, is_value, line_of
 from reducekit.frontends.btor.model.operators import Dialect, Op
 from reducekit.frontends.btor.model.simplify import (
     UNSIMPLIFIED,
     Rules,
-    constant_value,
     operand_of,
     simplify,
 )
@@ -38,9 +37,6 @@ ZERO, ONES, FRESH, SHARED = range(4)
 """Kinds of substitutions: those of the thesis, and one variable for all nodes of a sort."""
 KINDS = ("zeros", "ones", "fresh variables", "shared variables")
 """Their names, by kind."""
-_NAMES = frozenset({Op.PARAM, Op.LAMBDA})
-"""Values that have no substitution: the words of other lines depend on what they are."""
-_NONE: frozenset[int] = frozenset()
 _UNSEEN = -2
 _CLIMBS = 50
 """Steps for each line, on average, to find dominators: in deep graphs some may be missed."""
@@ -76,8 +72,7 @@ class LineGraph(Graph):
     def __init__(
         self, view: BtorView, rules: Rules | None, state: State, change: Change, fixed: bytearray
     ) -> None:
-        self.view = view
-        self.rules = rules
+        self.view, self.rules = view, rules
         self.state = state
         self.size = state.size
         self.change = change
@@ -86,9 +81,8 @@ class LineGraph(Graph):
 
     @property
     def tops(self) -> Sequence[int]:
-        live = self.state.live
-        more = [line for lines in self.view.belongs.values() for line in lines if live[line]]
-        return [*self.state.roots, *more]
+        more = chain.from_iterable(self.view.belongs.values())
+        return [*self.state.roots, *filter(self.alive, more)]
 
     @property
     def roots_left(self) -> Sequence[int]:
@@ -247,8 +241,8 @@ class LineGraph(Graph):
 
         Not if a param would leave its lambda, or an input come below an init.
         """
-        if self._params:
-            return self._params.get(other, _NONE) <= self._params.get(now, _NONE)
+        if params := self._params:
+            return params.get(other, frozenset()) <= params.get(now, frozenset())
         return now not in self.view.starting or other in self.view.starting
 
     @cached_property
@@ -318,17 +312,15 @@ class _Step:
 
     def fresh(self, line: int) -> None:
         """Make a line a variable, or an array."""
-        if line in self.leaves and line not in self.values:
-            return
-        if line not in self.leaves and self.dag.op[line] == Op.INPUT:
+        leaf = line in self.leaves
+        if line not in self.values if leaf else self.dag.op[line] == Op.INPUT:
             return
         self.values.pop(line, None)
         sort = self.dag.sort[line]
         if self.zeros.get(sort) == line:
             del self.zeros[sort]
         self._leaf(line, self.view.variable(line))
-        first = self.inputs.get(sort)
-        if not self._stands_before(first, line):
+        if not self._stands_before(self.inputs.get(sort), line):
             self.inputs[sort] = line
 
     def shared(self, line: int) -> None:
@@ -423,8 +415,8 @@ class _Step:
         if dag.op[line] in UNSIMPLIFIED or not references:
             return
         operands = [operand_of(dag, each, self.values) for each in references]
-        numbers = dag.numbers.get(line, ())
-        found = simplify(dag.op[line], operands, dag.width(line), numbers, rules)
+        width, numbers = dag.width(line), dag.numbers.get(line, ())
+        found = simplify(dag.op[line], operands, width, numbers, rules)
         if found is None:
             return
         value = found.value
@@ -494,7 +486,7 @@ def line_graph(view: BtorView, rules: Rules | None = None) -> LineGraph:
     inputs: dict[int, int] = {}
     fixed = bytearray(len(dag))
     for line, code in enumerate(dag.op):
-        fixed[line] = code in _NAMES or not is_value(dag, line)
+        fixed[line] = code in (Op.PARAM, Op.LAMBDA) or not is_value(dag, line)
         value = constant_value(dag, line)
         if value is not None:
             values[line] = value

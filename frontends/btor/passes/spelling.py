@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 
 from reducekit.change import Change, Edit
-from reducekit.frontends.btor.model.dag import Array, Dag, line_of, reordered
+from reducekit.frontends.btor.model.dag import Array, Dag, constant_value, line_of, reordered
 from reducekit.frontends.btor.model.operators import (
     CONSTANTS,
     DECLARATIONS,
@@ -20,7 +20,7 @@ from reducekit.frontends.btor.model.operators import (
     Operator,
     spellings,
 )
-from reducekit.frontends.btor.model.simplify import constant_value, simplify_dag
+from reducekit.frontends.btor.model.simplify import simplify_dag
 from reducekit.frontends.btor.model.view import BtorView
 from reducekit.frontends.btor.model.writer import canonical
 from reducekit.frontends.common.items import Alternatives
