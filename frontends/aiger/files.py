@@ -58,10 +58,8 @@ class _Reader:
         text = self.text
         found = HEADER.match(text)
         if found is None:
-            expected = (
-                "expected 'aag M I L O A' or 'aig M I L O A', then up to four numbers B C J F"
-            )
-            raise ParseError(expected, text, 0)
+            what = "expected 'aag M I L O A' or 'aig M I L O A', then up to four numbers B C J F"
+            raise ParseError(what, text, 0)
         self.binary = found[1] == b"aig"
         self.top, inputs, latches, outputs, gates, *more = counts(text)
         total = inputs + latches + gates
@@ -77,11 +75,8 @@ class _Reader:
             raise ParseError(what, text, len(text))
         self.at = found.end()
         self.numbers = [outputs, *more]
-        return (
-            self._binary(inputs, latches, gates)
-            if self.binary
-            else self._text(inputs, latches, gates)
-        )
+        read = self._binary if self.binary else self._text
+        return read(inputs, latches, gates)
 
     # Lines.
 
@@ -117,9 +112,8 @@ class _Reader:
     def require(self, literal: int) -> None:
         """Raise ParseError for a literal above the header's maximum."""
         if literal > 2 * self.top + 1:
-            raise self.fail(
-                f"expected a literal of at most {2 * self.top + 1} = 2 * M + 1, found {literal}"
-            )
+            most = f"{2 * self.top + 1} = 2 * M + 1"
+            raise self.fail(f"expected a literal of at most {most}, found {literal}")
 
     def reset(self, words: Sequence[int], own: int) -> int | None:
         """Return how a latch begins, from what stands behind its next state."""
@@ -132,33 +126,27 @@ class _Reader:
     def properties(self) -> dict[str, list[int]]:
         """Read the properties; those of justice are sizes (`sizes`) and literals (`j`)."""
         outputs, bads, constraints, justice, fairness = self.numbers
+
+        def some(count: int, what: str) -> list[int]:
+            return [self.literal(what) for _ in range(count)]
+
         found = {
-            kind: [self.literal(f"the literal of {what}") for _ in range(count)]
-            for kind, what, count in (
-                ("o", "an output", outputs),
-                ("b", "a bad state", bads),
-                ("c", "a constraint", constraints),
-            )
+            "o": some(outputs, "the literal of an output"),
+            "b": some(bads, "the literal of a bad state"),
+            "c": some(constraints, "the literal of a constraint"),
         }
-        found["sizes"] = [
-            self.numbers_of("the number of literals of a justice property", 1, 1)[0]
-            for _ in range(justice)
-        ]
+        what = "the number of literals of a justice property"
+        found["sizes"] = [self.numbers_of(what, 1, 1)[0] for _ in range(justice)]
         if sum(found["sizes"]) > len(self.text):
             raise self.fail("the justice properties have more literals than the file has bytes")
-        found["j"] = [
-            self.literal("a literal of a justice property") for _ in range(sum(found["sizes"]))
-        ]
-        found["f"] = [self.literal("the literal of a fairness property") for _ in range(fairness)]
+        found["j"] = some(sum(found["sizes"]), "a literal of a justice property")
+        found["f"] = some(fairness, "the literal of a fairness property")
         return found
 
     def circuit(
-        self,
-        inputs: int,
-        latches: Sequence[Latch],
-        gates: tuple[array[int], array[int]],
+        self, inputs: int, latches: Sequence[Latch], gates: tuple[array[int], array[int]],
         properties: dict[str, list[int]],
-    ) -> Circuit:
+    ) -> Circuit:  # fmt: skip
         """Return the circuit, after reading what follows the gates."""
         literals = iter(properties["j"])
         justice = [tuple(next(literals) for _ in range(size)) for size in properties["sizes"]]
@@ -178,15 +166,12 @@ class _Reader:
                 return symbols, self.text[self.at :]
             found = _SYMBOL.fullmatch(line)
             if found is None:
-                raise self.fail(
-                    f"expected a symbol such as 'i0 NAME', or 'c' before comments, "
-                    f"found {_shown(line)}"
-                )
+                what = "a symbol such as 'i0 NAME', or 'c' before comments"
+                raise self.fail(f"expected {what}, found {_shown(line)}")
             kind, position = found[1].decode(), int(found[2])
             if position >= counted[kind]:
-                raise self.fail(
-                    f"there are only {counted[kind]} {_NAMES[kind]}, not {position + 1}"
-                )
+                only = f"there are only {counted[kind]} {_NAMES[kind]}"
+                raise self.fail(f"{only}, not {position + 1}")
             if (kind, position) in symbols:
                 raise self.fail(f"{kind}{position} has two symbols")
             symbols[kind, position] = found[3]
@@ -222,11 +207,9 @@ class _Reader:
                 if delta > rest or (delta == 0 and operands is left) or shift > _SHIFT:
                     wanted = "1" if operands is left else "0"
                     found = delta if shift <= _SHIFT else f"a number of over {_SHIFT + 7} bits"
+                    what = f"expected a difference of {wanted} to {rest} for an operand"
                     raise ParseError(
-                        f"byte {begin}: expected a difference of {wanted} to {rest} for an operand "
-                        f"of gate {own}, found {found}",
-                        text,
-                        begin,
+                        f"byte {begin}: {what} of gate {own}, found {found}", text, begin
                     )
                 rest -= delta
                 operands.append(rest)
@@ -265,15 +248,19 @@ class _Reader:
             self.require(max(one, other))
             left.append(one)
             right.append(other)
+
+        def placed(literals: Iterable[int]) -> list[int]:
+            return [2 * places[each >> 1] + (each & 1) for each in literals]
+
         try:
-            left = array("i", [2 * places[each >> 1] + (each & 1) for each in left])
-            right = array("i", [2 * places[each >> 1] + (each & 1) for each in right])
-            states = [(2 * places[each >> 1] + (each & 1), reset) for each, reset in states]
+            left, right = array("i", placed(left)), array("i", placed(right))
+            following = placed(each for each, _ in states)
             for kind in "obcjf":
-                properties[kind] = [2 * places[each >> 1] + (each & 1) for each in properties[kind]]
+                properties[kind] = placed(properties[kind])
         except KeyError as error:
             raise self._undefined(places, (begin, latches, gates_at)) from error
-        circuit = self.circuit(inputs, [Latch(*each) for each in states], (left, right), properties)
+        read = [Latch(now, reset) for now, (_, reset) in zip(following, states, strict=True)]
+        circuit = self.circuit(inputs, read, (left, right), properties)
         ordered = self._ordered(circuit, names, gates_at)
         # Files that are numbered as circuits are: no names.
         if ordered.names == array("i", range(len(names))):
@@ -293,14 +280,11 @@ class _Reader:
             after = number - latches - plain
             if self.here < gates_at and 0 < after <= sizes:
                 continue  # the size of a justice property
-            used = (
-                words[1:2] if number <= latches else words[1:] if self.here >= gates_at else words
-            )
-            for each in used:
+            used = words if self.here < gates_at else words[1:]
+            for each in words[1:2] if number <= latches else used:
                 if int(each) >> 1 not in places:
-                    return self.fail(
-                        f"literal {each.decode()} is undefined: no input, latch or gate"
-                    )
+                    what = f"literal {each.decode()} is undefined"
+                    return self.fail(f"{what}: no input, latch or gate")
 
     def _ordered(self, circuit: Circuit, names: array[int], gates_at: int) -> Circuit:
         """Return the circuit with its gates in an order in which operands come first."""
@@ -345,19 +329,15 @@ class _Reader:
                 if seen[gate] == _NEW:
                     seen[gate] = _OPEN
                     if any(seen[each] == _OPEN for each in below):
-                        raise self._cycle(gates_at, gate)
+                        self.at = gates_at
+                        lines = [self.line("a gate") for _ in range(gate + 1)]
+                        raise self.fail(f"gate {lines[-1].split()[0].decode()} depends on itself")
                     path.extend(reversed(below))
                     continue
                 seen[gate] = _DONE
                 order.append(gate)
                 path.pop()
         return order
-
-    def _cycle(self, gates_at: int, gate: int) -> ParseError:
-        self.at = gates_at
-        for _ in range(gate + 1):
-            line = self.line("a gate")
-        return self.fail(f"gate {line.split()[0].decode()} depends on itself")
 
 
 def _shown(line: bytes) -> str:

@@ -111,6 +111,16 @@ Chunks = tuple[tuple[int, ...], ...]
 class Dd(Search):
     """The state of dd: the difference as n chunks of changes, and the number of the next test.
 
+    Zeller and Hildebrandt, Simplifying and Isolating Failure-Inducing Input, TSE 28(2), 2002,
+    section 4.2, figure 8: between a passing and a failing configuration, both move. The difference
+    of the two is cut into n subsets; what is tried is the passing side with a subset more, and the
+    failing side with a subset less. Whatever fails is the new failing side, whatever passes the new
+    passing one; only where all is unresolved, n is doubled. Without unresolved outcomes that is
+    binary search.
+
+    The figure looks for the best of four cases among all 2 n tests first. Here the first test that
+    says anything is used: what it says is about the same difference, and costs one test.
+
     Tests `0 .. n-1` undo all chunks but one, which adds that chunk to the passing side; tests
     `n .. 2n-1` undo one chunk. The paper leaves their order open: they begin where the last one
     said something, as those before it were unresolved, and half of them are still the same texts.
@@ -171,19 +181,19 @@ class Dd(Search):
 
     def _halved(self, chunks: Chunks) -> Chunks:
         """Cut each chunk in two, between hunks where it has several."""
-        return tuple(part for chunk in chunks for part in self._halves(chunk) if part)
-
-    def _halves(self, chunk: tuple[int, ...]) -> Chunks:
-        middle = len(chunk) // 2
-        starts = [at for at in range(1, len(chunk)) if self._cut_between(chunk[at - 1], chunk[at])]
-        if starts:
-            middle = min(starts, key=lambda at: abs(at - middle))
-        return chunk[:middle], chunk[middle:]
-
-    def _cut_between(self, before: int, number: int) -> bool:
-        """Return whether another hunk begins after the change `before`, up to that number."""
-        at = bisect_left(self.bounds, before + 1)
-        return at < len(self.bounds) and self.bounds[at] <= number
+        halves = []
+        for chunk in chunks:
+            half = len(chunk) // 2
+            # Another hunk begins between the changes before and at these places.
+            starts = [
+                at
+                for at in range(1, len(chunk))
+                if (next_one := bisect_left(self.bounds, chunk[at - 1] + 1)) < len(self.bounds)
+                and self.bounds[next_one] <= chunk[at]
+            ]
+            middle = min(starts, key=lambda at: abs(at - half)) if starts else half
+            halves += [chunk[:middle], chunk[middle:]]
+        return tuple(filter(None, halves))
 
 
 def search(count: int, bounds: Sequence[int], change: Callable[[Sequence[int]], Change]) -> Dd:

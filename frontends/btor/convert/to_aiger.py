@@ -20,6 +20,7 @@ from reducekit.offers import Converted
 
 FALSE, TRUE = 0, 1
 Word: TypeAlias = Sequence[int]
+"""A list of literals, the lowest bit first."""
 
 
 class Gates:

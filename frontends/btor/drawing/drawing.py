@@ -184,6 +184,9 @@ def layout(graph: Graph) -> dict[int, tuple[int, int]]:
 def graph_of(dag: Dag) -> Graph:
     """Return the lines by id, without the sorts of BTOR2, with edges from users to operands.
 
+    This is for looking at a graph once. Reductions ask such questions of every candidate, and keep
+    flat arrays for them (`passes.line_graph`); the tests hold both to the same answers.
+
     Nodes have `op`, `sort` (in words), `label`, `kind` (as in `diagram.Node`), `layer` (the longest
     path from a node without users), `dominator` (the id of the last node that all paths from the
     roots pass, 0: none) and `alone` (how many nodes go if it goes, itself included; 0 for what no
