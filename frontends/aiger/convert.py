@@ -1,14 +1,15 @@
-"""Circuits in another form: text, binary, and BTOR2."""
+"""Circuits in another form (text, binary, and BTOR2), and what they are made of, for `show`."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 
 from reducekit.errors import UsageError
 from reducekit.frontends.aiger.circuit import Circuit
 from reducekit.frontends.aiger.files import HEADER, read, write
-from reducekit.offers import Conversions, Converted, Notation
+from reducekit.offers import Conversions, Converted, Inspection, Notation
 from reducekit.text import without_mark
 
 TEXT, BINARY, BTOR2 = "aag", "aig", "btor2"
@@ -91,3 +92,44 @@ CONVERSIONS = Conversions(
     convert=converted,
     recognises=lambda text: HEADER.match(without_mark(text)) is not None,
 )
+
+
+def inspect(text: bytes, notation: str | None) -> Inspection:
+    """Look into a file. Raises ParseError."""
+    circuit = read(text)
+    return Inspection(lambda: _lines(circuit))
+
+
+def _lines(circuit: Circuit) -> Iterator[str]:
+    yield (
+        f"{'binary' if circuit.binary else 'text'}: {circuit.inputs:,} inputs, "
+        f"{len(circuit.latches):,} latches, {len(circuit.left):,} gates"
+    )
+    found = [
+        (circuit.outputs, "outputs"),
+        (circuit.bads, "bad states"),
+        (circuit.constraints, "constraints"),
+        (circuit.justice, "justice properties"),
+        (circuit.fairness, "fairness properties"),
+    ]
+    named = [f"{len(each):,} {what}" for each, what in found if each]
+    yield "properties: " + (", ".join(named) or "none")
+    yield f"depth: {depth(circuit):,} gates"
+    reached = circuit.reached()
+    for what, variables in (
+        ("inputs", range(1, circuit.first_latch)),
+        ("latches", range(circuit.first_latch, circuit.first_gate)),
+        ("gates", range(circuit.first_gate, circuit.variables + 1)),
+    ):
+        useless = sum(not reached[each] for each in variables)
+        if useless:
+            yield f"{what} that no property depends on: {useless:,}"
+
+
+def depth(circuit: Circuit) -> int:
+    """Return the number of gates on the longest path."""
+    first = circuit.first_gate
+    depths = [0] * first
+    for one, other in zip(circuit.left, circuit.right, strict=True):
+        depths.append(1 + max(depths[one >> 1], depths[other >> 1]))
+    return max(depths)

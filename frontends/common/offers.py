@@ -15,9 +15,7 @@ class Offering(Frontend):
 
     package: str
     """The name of the package that has the modules."""
-    generator = "generate"
-    converter = "convert"
-    inspector = "inspection"
+    generator, converter, inspector = "generate", "convert", "convert"
 
     @classmethod
     def _from(cls, module: str, name: str) -> Any:

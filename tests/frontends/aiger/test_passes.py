@@ -15,8 +15,7 @@ from reducekit.frontends.aiger import passes
 from reducekit.frontends.aiger.circuit import KINDS, Circuit, Latch, folded
 from reducekit.frontends.aiger.convert import converted
 from reducekit.frontends.aiger.files import View, read, write
-from reducekit.frontends.aiger.generate import random_circuit
-from reducekit.frontends.aiger.mutants import is_old, joined, seed_of
+from reducekit.frontends.aiger.generate import is_old, joined, random_circuit, seed_of
 from reducekit.search.problem import NOTHING, Items, Selection
 from tests.frontends.aiger.simulation import steps
 
