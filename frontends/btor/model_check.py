@@ -67,7 +67,7 @@ class Witness(NamedTuple):
 
 
 class _WrongError(Exception):
-    """The witness is none; the message says why."""
+    """The witness is wrong; the message says why."""
 
 
 class _UnreadableError(Exception):
@@ -108,7 +108,7 @@ def witnesses(output: bytes) -> Iterator[Witness]:
 
 
 def judge_witness(dag: Dag, witness: Witness) -> Finding:
-    """Simulate a witness: `wrong` says what does not hold, `unknown` what cannot be told."""
+    """Simulate a witness: `wrong` says what does not hold, `unknown` what cannot be decided."""
     simulation = _Simulation(dag)
     try:
         simulation.run(witness)

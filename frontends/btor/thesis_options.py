@@ -34,7 +34,7 @@ _DIALECTS = {"": "btor1", "true": "btor1", "false": "btor-old"}  # of -newformat
 def generator_words(words: Sequence[str]) -> list[str]:
     """Return a command line of the thesis' generator as one of `reducekit generate btor`.
 
-    What is none of its options is left as it is, so that both ways of writing may be mixed.
+    Other options stay as they are, so both ways of writing may be mixed.
     """
     out: list[str] = []
     for word in words:
@@ -57,7 +57,7 @@ def debugger_words(words: Sequence[str]) -> list[str]:
     """Return a command line of the thesis' delta debugger as one of `reducekit btor`.
 
     `-interval`, how often it looked whether the solver still runs, has no counterpart: we are
-    told at once. What is none of its options is left as it is, and so is what follows `--`.
+    notified at once. Other options, and what follows `--`, stay as they are.
     """
     out: list[str] = []
     left = iter(words)

@@ -1,4 +1,4 @@
-"""What formats offer besides reducing, loaded when it is asked for."""
+"""What formats offer apart from reductions, loaded when it is needed."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The isolate format: which changes to a file that passes make it fail?
 
-Small is not the text here, but what is left of its difference to the passing file. Both sides move
+Small is not the text here, but its remaining difference to the passing file. Both sides move
 (see `Dd`): a candidate that passes takes the place of the passing file, and what remains is a
 difference of which no change can go to either side (A. Zeller, "Yesterday, my program worked.
 Today, it does not. Why?", ESEC/FSE 1999).
@@ -177,7 +177,7 @@ class Dd(Search):
         return self._on(left, first)
 
     def unresolved(self) -> Dd:
-        """Return the search with the next test, on smaller chunks where there is none."""
+        """Return the search with the next test, on smaller chunks after the last test."""
         n, tried = len(self.chunks), self.tried + 1
         # With two chunks, to add one is to remove the other.
         if tried < (2 if n == 2 else 2 * n):
@@ -221,7 +221,7 @@ _SHOWN = 20
 
 
 class Isolate(Frontend):
-    """The frontend for a file that fails, beside one that passes."""
+    """The format of a file that fails, compared with one that passes."""
 
     name = "isolate"
     title = "the difference between a file that fails and one that passes"
@@ -279,7 +279,7 @@ class Isolate(Frontend):
         return text
 
     def remark(self, text: bytes) -> str | None:
-        """Show what is left of the difference."""
+        """Show the remaining difference."""
         lines = list(unified(self.baseline, text, "passes", "fails"))
         said = b"".join(lines[:_SHOWN]).decode("utf-8", "backslashreplace").rstrip("\n")
         more = f"\n(and {len(lines) - _SHOWN} more lines)" if len(lines) > _SHOWN else ""

@@ -16,7 +16,7 @@ _LEAVES = frozenset({Op.INPUT, Op.STATE, Op.PARAM})
 def diagram(dag: Dag) -> Diagram:
     """Return the lines of a file that was read, but for the sorts of BTOR2.
 
-    A label is the id, the operator and what else the line says besides its operands.
+    A label is the id, the operator and the other words of the line, but not its operands.
     """
     table = SortTable(dag.sorts)
     said = cache(lambda sort: describe(table, sort) if sort >= 0 else "")

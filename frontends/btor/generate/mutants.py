@@ -143,7 +143,7 @@ def _nodes_by_sort(dag: Dag) -> _Nodes:
 
 
 def _earlier(dice: Random, dag: Dag, nodes: _Nodes, sort: int, line: int) -> int | None:
-    """Draw a reference to a node of a sort that stands before a line; None if there is none."""
+    """Draw a reference to a node of a sort that stands before a line; None without such a node."""
     given = nodes.get(sort, ())
     many = sum(1 for each in given if each < line)
     if not many:

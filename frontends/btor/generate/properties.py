@@ -109,7 +109,7 @@ _STATES, _INITS, _NEXTS = 60, 70, 85
 _COUNTERS = 30
 """Percent of states of bit-vectors that count, so that some bad states are many steps away."""
 _KINDS = 40
-"""Percent of files that have a kind of property, of each kind besides `bad`."""
+"""Percent of files that have a kind of property, for each kind but `bad`."""
 _MOST = 3
 
 

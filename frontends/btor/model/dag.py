@@ -257,7 +257,7 @@ _DIGITS = 4000
 
 
 def literal_problem(kind: str, word: bytes, width: int, signed: bool) -> str | None:
-    """Say why a literal (`bin`, `dec`, `hex`) is none of this width; None if it is one.
+    """Say why a literal (`bin`, `dec`, `hex`) does not have this width; None if it does.
 
     `signed` allows a sign and leading zeros on decimals, as BTOR2 does.
     """

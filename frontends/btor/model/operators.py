@@ -3,7 +3,7 @@
 From: R. Brummayer, A. Biere, F. Lonsing, "BTOR: Bit-Precise Modelling of
 Word-Level Problems for Model Checking" (BPR 2008); A. Niemetz, M. Preiner,
 C. Wolf, A. Biere, "Btor2, BtorMC and Boolector 3.0" (CAV 2018), table 1;
-A. Vida's thesis (Linz 2008), tables 2.1 to 2.3, with its slips mended: `uext`
+A. Vida's thesis (Linz 2008), tables 2.1 to 2.3, with its slips corrected: `uext`
 and `sext` take the number of added bits, `nego` has one operand, `concat` two;
 and the parsers of Boolector of 2007 to 2020, where papers and parsers differ
 (so `smod` of August 2007 is what was `srem` from September on).

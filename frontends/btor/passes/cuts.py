@@ -62,6 +62,7 @@ class Cuts(GraphAlgorithm):
         assert chosen is not None
         if step is None and any(graph.alive(self.members[each]) for each in chosen):
             return replace(self, selector=self.selector.after(()))
+        # What was below the group is gone with it: the selector need not ask for it again.
         gone = {at for at, node in enumerate(self.members) if not graph.alive(node)}
         return replace(self, selector=self.selector.after(gone.union(chosen)))
 
@@ -87,6 +88,7 @@ class Cut:
         nodes = sorted(node for node in graph.nodes() if self.leaves or len(graph.arguments(node)))
         if not nodes:
             return None
+        # Few nodes, and most of them stay: groups would only fail.
         few = self.last and len(nodes) <= _FEW
         selector = OneByOne(len(nodes)) if few else backward(len(nodes))
         return FixedSearch(walk(graph, Cuts(tuple(nodes), selector, self.kind)))
@@ -95,6 +97,7 @@ class Cut:
 @pass_("cone")
 def cone(view: BtorView) -> Items | None:
     """Removes all lines outside the cone of the roots, in one step."""
+    # Dropping no root still drops what no root needs.
     found = line_graph(view).apply(DropRoots(()))
     return None if found is None else independent([found.change])
 
@@ -103,7 +106,7 @@ def cone(view: BtorView) -> Items | None:
 def roots(view: BtorView) -> Items | None:
     """Removes roots, except for one."""
     graph = line_graph(view)
-    candidates = graph.roots_left
+    candidates = graph.state.roots
 
     def drop(items: Sequence[int]) -> Change:
         found = graph.apply(DropRoots([candidates[each] for each in items]))
@@ -127,7 +130,7 @@ class References:
         if self.most and len(view.dag) > self.most:
             return None
         graph = line_graph(view)
-        if not graph.roots_left:
+        if not graph.state.roots:
             return None
         source = change_reference if self.most else change_reference_plus
         return FixedSearch(walk(graph, source(graph)))
@@ -146,17 +149,16 @@ class Nodes:
         return line_graph(view, self.rules) if view.dag.roots else None
 
 
+# The minimum share of all nodes that only this edge leads to: below that, cuts save checks.
 _SHARE = 0.05
-"""The minimum share of all nodes that only this edge leads to: below that, cuts save checks."""
+# An edge is abandoned after this number of consecutive failures: an eighth of the nodes is then
+# still in question.
 _FAILURES = 3
-"""An edge is abandoned after this number of consecutive failures: an eighth of the nodes is then
-still in question."""
 _ROOT_FAILURES = 7
+# The number of additional failures allowed for a root: sinking it removes more than anything else.
 _PATIENCE = _ROOT_FAILURES - _FAILURES
-"""The number of additional failures allowed for a root: sinking it removes more than anything
-else."""
+# If more nodes than this are in question, a sample of this size is considered.
 _SAMPLES = 512
-"""If more nodes than this are in question, a sample of this size is considered."""
 
 Edge: TypeAlias = tuple[int, int]
 """A line and the position of an operand."""
@@ -192,6 +194,8 @@ class ShortCut(GraphAlgorithm):
         assert self.edge is not None
         targets, failures = self.known[self.edge]
         below = reached((self.target,), graph.children) if self.target >= 0 else set()
+        # A success moves the edge below the target; after a failure nothing below it can be the
+        # end of the edge, as it would lose even more.
         if self.target < 0:
             found = Question(frozenset(), _ROOT_FAILURES)
         elif step is None:
@@ -206,8 +210,10 @@ _NEW = Question(frozenset(), 0)
 
 def short_cut(graph: LineGraph, known: Mapping[Edge, Question]) -> ShortCut:
     """Return the state in which the most promising edge is next."""
+    # Only edges that alone lead to enough nodes are worth a search; lighter ones are left to
+    # `References`, which tries all edges.
     saved, least = graph.saved, _SHARE * graph.size
-    roots = frozenset(graph.roots_left)
+    roots = frozenset(graph.state.roots)
     best: tuple[int, int] | None = None
     edge = None
     for line in graph.lines:
@@ -228,12 +234,14 @@ def short_cut(graph: LineGraph, known: Mapping[Edge, Question]) -> ShortCut:
 
 def _middle(graph: LineGraph, targets: Iterable[int]) -> int:
     """Return the target that has closest to half of the targets below it; -1 if none."""
+    # Steps since the question came up may have removed some of its targets.
     order = sorted(filter(graph.alive, targets))
     samples = order[:: -max(1, -(-len(order) // _SAMPLES))]
     bits = {line: 1 << at for at, line in enumerate(samples)}
     sets: dict[int, int] = {}
     """The samples below each line, as bits."""
     best, least = -1, 0
+    # Operands stand above, so their sets are known: one pass over all lines.
     for line in graph.lines:
         found = bits.get(line, 0)
         for each in graph.arguments(line):
@@ -250,4 +258,4 @@ def _middle(graph: LineGraph, targets: Iterable[int]) -> int:
 def short_cuts(view: BtorView) -> FixedSearch | None:
     """Redirects the edges that are the only way to many nodes."""
     graph = line_graph(view)
-    return FixedSearch(walk(graph, short_cut(graph, {}))) if graph.roots_left else None
+    return FixedSearch(walk(graph, short_cut(graph, {}))) if graph.state.roots else None

@@ -38,8 +38,8 @@ ZERO, ONES, FRESH, SHARED = range(4)
 KINDS = ("zeros", "ones", "fresh variables", "shared variables")
 """Their names, by kind."""
 _UNSEEN = -2
+# Steps for each line, on average, to find dominators: in deep graphs some may be missed.
 _CLIMBS = 50
-"""Steps for each line, on average, to find dominators: in deep graphs some may be missed."""
 
 
 class DropRoots(NamedTuple):
@@ -67,7 +67,7 @@ class State:
 
 
 class LineGraph(Graph):
-    """The graph of a view after some steps, of which the last made `change`."""
+    """The graph of a view after some steps; `change` leads here from the graph before."""
 
     def __init__(
         self, view: BtorView, rules: Rules | None, state: State, change: Change, fixed: bytearray
@@ -84,11 +84,6 @@ class LineGraph(Graph):
         more = chain.from_iterable(self.view.belongs.values())
         return [*self.state.roots, *filter(self.alive, more)]
 
-    @property
-    def roots_left(self) -> Sequence[int]:
-        """The roots and properties."""
-        return self.state.roots
-
     @cached_property
     def lines(self) -> list[int]:
         """The lines that are needed, in file order."""
@@ -96,10 +91,6 @@ class LineGraph(Graph):
 
     def alive(self, node: int) -> bool:
         return bool(self.state.live[node])
-
-    def is_value(self, node: int) -> bool:
-        """Return whether others of its sort can replace a line."""
-        return not self.fixed[node]
 
     def nodes(self) -> Sequence[int]:
         seen = bytearray(len(self.fixed))
@@ -184,6 +175,7 @@ class LineGraph(Graph):
                     else:
                         other = above[other]
                 above[below] = one if one == other else -1
+        # Operands come first in file order, so each node has its own sum when it is added above.
         weight = array("i", bytes(4 * size))
         for line in lines:
             weight[line] += 1
@@ -217,11 +209,13 @@ class LineGraph(Graph):
         code, sort, depth = dag.op[node], dag.sort[now], self.depth
         if fixed[now] and dag.op[now] != Op.ROOT:
             return ()
+        # These name a state or a param, not a value.
         if position == 0 and code in (Op.INIT, Op.NEXT, Op.LAMBDA):
             return ()
         if self.rules is None and not self.saved[now]:
             return ()  # what is used elsewhere stays
         anything = code in (Op.ROOT, Op.OUTPUT)
+        # An init value has a smaller id than its state, not only than the init line.
         limit = line_of(self.arguments(node)[0]) if code == Op.INIT else node
         lines = self.lines
         found = [
@@ -349,6 +343,7 @@ class _Step:
                 self.values[line] = value
                 self._leaf(line, self.view.constant(line, value))
                 return
+        # Of a sort one zero is enough; ones are its complement.
         zero = self.zeros.get(sort)
         if zero == line:
             self.meaning[line] = line if value == 0 else ~line
@@ -390,6 +385,7 @@ class _Step:
         touched_users = set(self.slots.values())
         first = min([*meaning, *touched_users], default=len(op))
         lines = self.graph.lines
+        # Users stand below, and the lines above the first change keep their meaning: one walk down.
         for line in lines[bisect_left(lines, first) :]:
             if line in leaves or op[line] == Op.SORT:
                 continue
@@ -438,6 +434,7 @@ class _Step:
         for line in stack:
             live[line] = 1
         size = len(stack)
+        # Each line is put on the stack once, when it is marked, so this is linear.
         while stack:
             line = stack.pop()
             if two and (named := sort_line[line]) >= 0 and not live[named]:
@@ -463,6 +460,7 @@ class _Step:
     def edits(self, state: State) -> Iterator[Edit]:
         """Yield the edits that lead to what `finish` returned."""
         view, dag, leaves, live = self.view, self.dag, self.leaves, state.live
+        # Lines that were needed and are not any more.
         for line in compress(range(len(live)), map(gt, self.before.live, live)):
             yield Edit(view.line_nodes[line], ())
         for line in self.new_leaves:

@@ -35,6 +35,7 @@ def idle(view: BtorView, gone: Collection[int], kept: Collection[int] = ()) -> l
     out = set(gone)
     found: list[int] = []
     left: dict[int, int] = {}  # users that stay, apart from the line's own init and next
+    # Count down the users of each operand; a line without users is itself a user that goes.
     work = list(out)
     while work:
         user = work.pop()
@@ -77,6 +78,7 @@ class Redirections(Alternatives):
         _, before = self._edits(taken)
         edits, gone = self._edits([*taken, *chosen])
         nodes = self.view.line_nodes
+        # A line that an earlier step left unused may have got a user again.
         back = [Edit(nodes[line], (nodes[line],)) for line in sorted(before - gone)]
         return Change((*edits, *back, *dropped(self.view, sorted(gone))), self.what)
 
@@ -119,12 +121,13 @@ def equal_nodes(view: BtorView) -> Redirections | None:
     """Merges operators that have the same operands."""
     # Lines with their twins; what only differs by twins is a twin itself.
     dag, graph = view.dag, line_graph(view)
+    # Operands come first, so each line sees the twins of its operands.
     meaning = list(range(len(dag)))
     first: dict[object, int] = {}
     steps = []
     for line, code in enumerate(dag.op):
         arguments = dag.arguments(line)
-        if not arguments or not graph.is_value(line):
+        if not arguments or graph.fixed[line]:
             continue
         operands = [moved(each, meaning) for each in arguments]
         if code in SYMMETRIC:
@@ -162,9 +165,10 @@ class Others:
         above: dict[int, list[int]] = {}
         steps = []
         for line, sort in enumerate(dag.sort):
-            if not graph.is_value(line):
+            if graph.fixed[line]:
                 continue
             others = above.setdefault(sort, [])
+            # Those with one user are left to `References`.
             if dag.arguments(line) and uses[line] > 1:
                 steps += [(line, each) for each in others if graph.fits(line, each)]
             others.append(line)
@@ -195,6 +199,7 @@ def chains(view: BtorView) -> Redirections | None:
             source = dag.arguments(line)[0]
             if dag.op[source] == Op.WRITE:
                 further.append((line, dag.arguments(source)[2]))
+    # A search from the back begins with `steps`, each of which keeps the rest of its chain.
     found = [*further, *steps]
     return _redirections(view, found, "shorten chains")
 

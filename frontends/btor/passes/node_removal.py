@@ -36,12 +36,12 @@ from reducekit.frontends.btor.model.view import BtorView
 from reducekit.frontends.btor.model.writer import canonical
 from reducekit.search.problem import FixedSearch, Search
 
+# The number of nodes tried in place of one; a higher number found no further reductions.
 _TARGETS = 2
-"""The number of nodes tried in place of one; a higher number found no further reductions."""
+# Operators whose first operand must be a state or param.
 _BOUND = frozenset({Op.INIT, Op.NEXT, Op.LAMBDA})
-"""Operators whose first operand must be a state or param."""
+# Operators that take an operand of any width.
 _ANY_WIDTH = frozenset({Op.ROOT, Op.OUTPUT})
-"""Operators that take an operand of any width."""
 
 Slot: TypeAlias = tuple[int, int]
 """A line and the position of an operand."""
@@ -99,6 +99,7 @@ class Shape(NamedTuple):
         if row is None or not is_value(dag, line) or not isinstance(dag.sorts[sort], BitVec):
             return None
         args = list(self.args[line])
+        # All operands of the same letter have to get the new width together.
         at = [at for at, pattern in enumerate(row.operands) if pattern in ("n", "S")]
         if not at or _takes_amount(dag, line) or self.sort[line_of(args[at[0]])] == sort:
             return None
@@ -106,6 +107,7 @@ class Shape(NamedTuple):
             args[each] = operand
         if row.result not in ("n", "S"):
             return self.with_(line, args, self.sort[line])
+        # A wider or narrower result is only possible if no user asks for the old width.
         users = (user for user in self.live() if line in map(line_of, self.args[user]))
         if all(dag.op[user] in _ANY_WIDTH for user in users):
             return self.with_(line, args, sort)
@@ -128,6 +130,7 @@ class Shape(NamedTuple):
         The lines must not form a cycle.
         """
         dag = self.dag
+        # Attached lines may stand below their users, so a topological order is made.
         order: dict[int, None] = {}
         for first in sorted(self.live()):
             work = [first]
@@ -189,9 +192,10 @@ def without(shape: Shape, line: int) -> Iterator[bytes]:
 def _grafted(shape: Shape, slots: Collection[Slot], lost: set[int], kept: set[int]) -> Shape | None:
     """Attach the topmost lost lines, each at the first operand of its sort.
 
-    Where there is none, the line goes and its operands are attached, if they are lost as well.
+    Without such an operand, the line goes and those of its operands that are lost are attached.
     None if nothing could be attached.
     """
+    # Topmost: no other lost line has it as an operand.
     inside = {each for line in lost for each in map(line_of, shape.args[line])}
     work = sorted(lost - inside)
     some = False
@@ -243,6 +247,7 @@ def retyped(shape: Shape, line: int) -> Iterator[bytes]:
     if not _is_operator(shape, line):
         return
     before = len(shape.live())
+    # Lines nearest to the operator first: they keep most of what is below it.
     for each in sorted(shape.below(line) - {line}, reverse=True):
         found = shape.retyped(line, each)
         if found is not None and len(found.live()) < before and (text := found.text()) is not None:
@@ -260,6 +265,7 @@ def bridged(shape: Shape, line: int) -> Iterator[bytes]:
     if not width or not _is_operator(shape, line):
         return
     before = len(shape.live())
+    # By whether the operand has the sort of the line.
     best: dict[bool, tuple[int, Shape]] = {}
     for each in sorted(shape.below(line) - {line}):
         if not dag.width(each) or not is_value(dag, each):
@@ -292,6 +298,7 @@ def resized(shape: Shape, line: int) -> Iterator[bytes]:
         return
     live = shape.live() - {line}
     amounts = {line_of(shape.args[each][1]) for each in live if _takes_amount(dag, each)}
+    # The width of a shift amount depends on that of the shifted: it cannot be changed alone.
     for each in sorted(shape.below(line) - amounts):
         if dag.op[each] == Op.INPUT and dag.width(each) not in (0, width):
             past, _ = shape.past(line, each)
@@ -317,12 +324,14 @@ class Grafting(Search):
 
     def after(self, ok: bool) -> Grafting:
         """Restart on the new graph after a success, else continue."""
+        # Lines have other numbers now, so nothing that was tried before can be skipped.
         if ok:
             return _grafting(read(self.texts[0], self.shape.dag.dialect), self.options)
         return replace(self, texts=self.texts[1:])._settled()
 
     def _settled(self) -> Grafting:
         line, texts = self.line, self.texts
+        # From the roots up to the leaves: the lines nearest to a root remove the most.
         while not texts and line > 0:
             line -= 1
             ways = (each(self.shape, line) for each in (without, retyped, bridged, resized))

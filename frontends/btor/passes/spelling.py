@@ -40,6 +40,7 @@ class RankedSpellings(Alternatives):
         found = [
             (rank, node, text) for node, each in texts.items() for rank, text in enumerate(each)
         ]
+        # The greatest ranks first, so that the least texts of all nodes are the last items.
         found.sort(key=lambda step: (-step[0], step[1]))
         super().__init__(node for _, node, _ in found)
         self.steps = found
@@ -57,6 +58,7 @@ def _ranked(texts: Mapping[int, Sequence[bytes]], what: str) -> RankedSpellings 
     return RankedSpellings(texts, what) if texts else None
 
 
+# Lines; the rules are tried on each of them.
 _MOST = 20_000
 
 
@@ -102,6 +104,7 @@ def literals(view: BtorView) -> RankedSpellings | None:
         head = document.source(view.header_node(line))
         bodies = _bodies(dag.dialect, dag.op[line], head, value, dag.width(line))
         lines = [b"%s %s\n" % (view.ids[line], each) for each in bodies]
+        # Shorter, or as long and earlier in the alphabet: the order by bytes.
         key = (len(here) + 1, here)
         found = {each for each in lines if (len(each), each.rstrip()) < key}
         texts[node] = sorted(found, key=lambda each: (len(each), each))
@@ -116,6 +119,7 @@ def _bodies(dialect: Dialect, code: int, head: bytes, value: int, width: int) ->
         bodies = [name + b" " + head for name in names.get(Op(code), (b"one", b"zero", b"ones"))]
     if code in (Op.ONE, Op.ONES):
         return bodies
+    # Decimal first, as it is shortest; a small number may do where a large one does.
     if width < _WIDE:
         bodies.append(b"constd %s %d" % (head, value))
         if value > 9:
@@ -178,6 +182,7 @@ def _lower(dialect: Dialect, name: bytes, shape: tuple[str, ...], bit: bool) -> 
     """
     rows = spellings(dialect)
     own = rows[name]
+    # Where all is one bit, an `and` may become an `eq`: patterns need not be the same.
     bits = bit and all(each == "bit" for each in shape)
     found = [
         other

@@ -38,6 +38,7 @@ def properties(view: BtorView) -> WholeItems | None:
     # Properties, if there are several; a `root` that is an operand stays.
     dag = view.dag
     lines = [line for line in dag.roots if not view.users[line]]
+    # Search starts at the end, with what a failure is least likely to need.
     lines.sort(key=lambda line: (_LIKELY.get(dag.op[line], 0), line))
     return _dropped(view, lines, "drop properties", least=1) if len(lines) > 1 else None
 
@@ -57,6 +58,7 @@ def states(view: BtorView) -> WholeItems | None:
     """Replaces states by inputs, if no `init` depends on them."""
     found = [line for line in view.dag.lines_of(Op.STATE) if line not in view.starting]
 
+    # An init value must not depend on an input, so states below one stay states.
     def free(items: Sequence[int]) -> Change:
         chosen = {found[item] for item in items}
         gone = {each for line in chosen for each in view.belongs.get(line, ())}
@@ -106,6 +108,7 @@ def symbols(view: BtorView) -> IndependentChanges | None:
     changes = []
     weights = []
     for line, node in enumerate(view.line_nodes):
+        # A symbol is the last word of a line.
         last = document.stop[node] - (line in dag.symbols)
         words = [document.source(each) for each in range(node + 1, last)]
         text = b" ".join(words) + b"\n"

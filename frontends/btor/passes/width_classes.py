@@ -22,8 +22,8 @@ from reducekit.frontends.btor.model.operators import Dialect, Op, Operator, spel
 from reducekit.frontends.common.unions import Term, Unions
 
 _BETWEEN = frozenset({Op.SLICE, Op.UEXT, Op.SEXT, Op.CONCAT})
+# The class of what has one bit by rule.
 _ONE = 0
-"""The class of what has one bit by rule."""
 
 
 class Link(NamedTuple):
@@ -69,6 +69,7 @@ class WidthClasses:
 def width_classes(dag: Dag) -> WidthClasses:
     """Return the classes; near linear in the lines."""
     found = _Equations(dag)
+    # All equations are known, so what was said of variables holds for classes.
     of = array("i", map(found.unions.find, range(len(found.widths))))
     links = [
         Link(line, code, tuple(of[each] for each in operands), of[result])
@@ -109,6 +110,7 @@ class _Equations:
     def _line(self, line: int, code: int) -> Term | None:
         """Add the equations of a line and return its widths."""
         unify = self.unions.unify
+        # Operands come first, so their widths are known.
         given: list[Term] = []
         for each in self.dag.arguments(line):
             known = self.terms[line_of(each)]
@@ -166,6 +168,7 @@ class _Equations:
             shifted = bound["n"]
             assert isinstance(term, int)
             assert isinstance(shifted, int)
+            # Where both forms are allowed, the widths in the file say which one it is.
             if self.widths[term] == self.widths[shifted]:
                 unify(term, shifted)
             else:
@@ -199,6 +202,7 @@ def settled(
 def _lower(classes: WidthClasses, width: dict[int, int]) -> bool:
     """Make dependent classes narrower; return whether there were any."""
     before = sum(width.values())
+    # Extensions need no lower bound here: they become slices where the result is narrower.
     for link in classes.links:
         if link.code == Op.CONCAT:
             most = sum(width[each] for each in link.operands)
@@ -240,6 +244,7 @@ def _raise(classes: WidthClasses, width: dict[int, int], keep: bool) -> bool:
             last = link.operands[1]
             least(link.result, width[first] + width[last])
             if first == last:
+                # concat x x: half of the result each.
                 least(first, (width[link.result] + 1) // 2)
             else:
                 # The lower part takes what there is room for, the upper one the rest.

@@ -28,15 +28,15 @@ from reducekit.frontends.common.unions import Term
 from reducekit.passes import pass_
 from reducekit.search.problem import NOTHING, Closure, Items, Selection
 
+# Lines of a graph whose classes are narrowed one by one; each candidate is built from the whole
+# graph.
 _MOST = 5000
-"""Lines of a graph whose classes are narrowed one by one; each candidate is built from the whole
-graph."""
 _MANY = 50_000
 _LITERALS = frozenset({Op.CONST, Op.CONSTD, Op.CONSTH})
 _REDUCTIONS = frozenset({Op.REDOR, Op.REDAND, Op.REDXOR, Op.NEGO})
 _SHIFTS = frozenset({Op.SLL, Op.SRL, Op.SRA, Op.ROL, Op.ROR})
+# Wider literals are written in hexadecimal: Python refuses to print that many decimal digits.
 _WIDE = 10_000
-"""Wider literals are written in hexadecimal: Python refuses to print that many decimal digits."""
 
 
 class Narrowed(NamedTuple):
@@ -92,6 +92,7 @@ class _Narrowing:
         dag, builder = self.dag, self.builder
         sort = self.sort(line, args)
         numbers, literal = dag.numbers.get(line, ()), dag.literals.get(line, b"")
+        # A reduction of one bit is that bit.
         if code in _REDUCTIONS and not self.keep:
             operand = self.classes.class_of(line_of(dag.arguments(line)[0]))
             if operand in self.changed and self.width[operand] == 1:
@@ -137,6 +138,7 @@ class _Narrowing:
             first = (first, last)[at]
         elif link.code == Op.SLICE and first >= result:
             if first > result or self.keep:
+                # The same low bit, or the nearest one that the narrower operand has.
                 low = min(self.dag.numbers[link.line][1], first - result)
                 return link.code, [arg], (low + result - 1, low)
         elif link.code != Op.SLICE and (result > first or (result == first and self.keep)):
@@ -220,6 +222,7 @@ class WidthItems(Items):
     def close(self, chosen: Selection, taken: Selection) -> Closure:
         least = self._targets([*taken, *chosen])
         widths = self.classes.width
+        # An item is used up if its classes are already as narrow as it would make them.
         idle = {
             item
             for item, step in enumerate(self.steps)
@@ -231,12 +234,14 @@ class WidthItems(Items):
 
     def change(self, chosen: Selection, taken: Selection) -> Change:
         """Return the lines of the graph with all classes narrowed that are chosen or taken."""
+        # Edits come on top of those of `taken`: a line with its old text again needs one, too.
         before = self._edited(self._targets(taken))
         after = self._edited(self._targets([*taken, *chosen]))
         whole, nodes, source = self._whole, self.view.line_nodes, self.view.document.source
         edits = []
         if after == before:
             return Change(())
+        # A line is compared with what it would be without changes: other layout is no change.
         for line, text in enumerate(after):
             old = source(nodes[line])
             # In BTOR2 new sorts move all ids; else a line that has not changed keeps its words.
@@ -257,6 +262,7 @@ class WidthItems(Items):
         """Return what each line becomes, newline and new `sort` lines before it included."""
         if not targets:
             return self._whole
+        # The texts of `taken` are asked for with each candidate, so the last ones are kept.
         if self._last[0] != targets:
             self._last = targets, line_texts(narrow(self.classes, targets, self.keep), self.two)
         return self._last[1]
@@ -305,6 +311,7 @@ class Widths:
         classes = width_classes(dag)
         width = classes.width
         # In BTOR2 a width that there is already costs no `sort` line.
+        # (A new width costs a line, and lines count before widths.)
         known = set(width.values()) if dag.dialect is Dialect.BTOR2 else set()
         found = [
             (-target, width[each], each)
@@ -330,6 +337,7 @@ def all_widths(view: BtorView) -> WidthItems | None:
     if not reducible:
         return None
     width = classes.width
+    # The narrowest limit comes last, where a search from the back begins.
     steps = [
         {each: target for each in reducible if width[each] > target}
         for target in reversed(_powers(width[reducible[0]]))
