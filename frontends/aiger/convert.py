@@ -85,10 +85,7 @@ def to_btor2(circuit: Circuit) -> Converted:
 
 CONVERSIONS = Conversions(
     reads=_OWN,
-    writes=(
-        *_OWN,
-        Notation(BTOR2, (".btor2",)),
-    ),
+    writes=(*_OWN, Notation(BTOR2, (".btor2",))),
     convert=converted,
     recognises=lambda text: HEADER.match(without_mark(text)) is not None,
 )

@@ -289,14 +289,6 @@ def _near_operand(rng: random.Random, below: int) -> int:
     return rng.randrange(2 * low, 2 * below)
 
 
-def _written(
-    dice: random.Random, seed: Circuit, other: Circuit | None, *, binary: bool
-) -> bytes | None:
-    """Return the text of a mutant; None if nothing has changed."""
-    made = changed(dice, seed, other)
-    return None if made is None else write(replace(made, binary=binary))
-
-
 class AigerGenerator(MutatingGenerator[Circuit]):
     """Makes random circuits."""
 
@@ -308,7 +300,11 @@ class AigerGenerator(MutatingGenerator[Circuit]):
 
     def _mutants_of(self, path: Path) -> Mutants[Circuit]:
         noun = f"circuits of AIGER {self.values['version']} that have a property"
-        change = partial(_written, binary=self._binary)
+
+        def change(dice: random.Random, seed: Circuit, other: Circuit | None) -> bytes | None:
+            made = changed(dice, seed, other)
+            return None if made is None else write(replace(made, binary=self._binary))
+
         return Mutants(path, (".aag", ".aig"), noun, partial(seed_of, old=self._old), change)
 
     def generate(self, seed: int) -> Generated:

@@ -28,13 +28,7 @@ from reducekit.frontends.aiger.circuit import (
 from reducekit.frontends.aiger.files import View, write
 from reducekit.frontends.common.items import WholeItems
 from reducekit.passes import FunctionPass, pass_
-from reducekit.search.problem import (
-    NOTHING,
-    Closure,
-    IndependentChanges,
-    Items,
-    Selection,
-)
+from reducekit.search.problem import NOTHING, Closure, IndependentChanges, Items, Selection
 
 
 def _whole(circuit: Circuit, what: str) -> Change:

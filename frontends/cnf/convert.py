@@ -22,7 +22,8 @@ def converted(text: bytes, source: str | None, target: str) -> Converted:
     if target == "smt2":
         return Converted(b"\n".join((*_script(view), b"")))
     if target == "icnf":
-        return _to_icnf(view)
+        query = [Line(b"a", ())] if view.format == "cnf" else []
+        return Converted(write("icnf", [*_clauses(view, "icnf"), *query]))
     return _to_cnf(view)
 
 
@@ -32,13 +33,6 @@ def _clauses(view: View, what: str) -> list[Line]:
         name = "weights" if view.format == "wcnf" else "quantifiers"
         raise UsageError(f"{what} has no {name}: convert to smt2, or remove them")
     return [line for line in view.lines() if line.prefix in (b"", b"a")]
-
-
-def _to_icnf(view: View) -> Converted:
-    lines = _clauses(view, "icnf")
-    if view.format == "cnf":
-        lines.append(Line(b"a", ()))
-    return Converted(write("icnf", lines))
 
 
 def _to_cnf(view: View) -> Converted:

@@ -54,19 +54,14 @@ def judge(text: bytes, output: bytes) -> Finding:
         return Finding(wrong=f"variable {twice} is both true and false in the model")
     unknown = ""
     for number, (prefix, literals) in enumerate(view.lines(), 1):
-        if not _is_hard(view, prefix) or not true.isdisjoint(literals):
+        # In CNF, lines with a prefix list variables.
+        hard = not prefix if view.format == "cnf" else view.is_hard(prefix)
+        if not hard or not true.isdisjoint(literals):
             continue
         if all(-each in true for each in literals):
             return Finding(wrong=f"clause {number} is false under the model")
         unknown = unknown or f"clause {number} has no value under the model"
     return Finding(unknown=unknown)
-
-
-def _is_hard(view: View, prefix: bytes) -> bool:
-    """Return whether a line is a clause that has to be true."""
-    if view.format == "cnf":
-        return not prefix  # others list variables
-    return view.is_hard(prefix)
 
 
 def main(words: Sequence[str]) -> int:

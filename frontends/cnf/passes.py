@@ -186,8 +186,7 @@ def names(view: View) -> Items | None:
     for clause in range(len(view)):
         line = view.line(clause)
         renamed = Line(
-            line.prefix,
-            [image[each] if each > 0 else -image[-each] for each in line.literals],
+            line.prefix, [image[each] if each > 0 else -image[-each] for each in line.literals]
         )
         if renamed != line:
             edits.append(Edit(view.nodes[clause], (bytes(renamed),)))

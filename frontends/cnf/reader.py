@@ -225,17 +225,13 @@ class View:
             raise ParseError("expected the only header before the first clause", text, first)
         self.format, self.header = found, tuple(map(int, words[2:]))
 
-    def _is_weight(self, word: bytes) -> bool:
-        """Return whether a clause of WCNF begins so; `h` only in the format without a header."""
-        if word == b"h" and self.header is None:
-            return True
-        return _WEIGHT.fullmatch(word) is not None and len(word) < 40
-
     def _prefix(self, word: bytes, text: bytes, first: int, projected: bool) -> bytes:
         if projected:
             return b" ".join(word.split())
         if self.format == "wcnf":
-            if not self._is_weight(word):
+            # `h` only in the format without a header.
+            hard = word == b"h" and self.header is None
+            if not hard and (_WEIGHT.fullmatch(word) is None or len(word) >= 40):
                 wanted = _EXPECTED if self.header is None else "expected the weight of a clause"
                 raise ParseError(wanted, text, first)
             return word

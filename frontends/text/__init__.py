@@ -175,14 +175,11 @@ def drop_groups(view: TextView) -> GroupTree:
 def blanks(view: TextView) -> Items | None:
     """Reduces blanks to one between tokens and none elsewhere, line by line."""
     document = view.document
-    lines = array("i", (n for n in view.lines if len(_tidy(document, n)) < _length(document, n)))
+    start, end = document.start, document.end
+    lines = array("i", (n for n in view.lines if len(_tidy(document, n)) < end[n] - start[n]))
     if not lines:
         return None
     return NodeItems(document, lines, lambda n: Edit(n, (_tidy(document, n),)), "blanks")
-
-
-def _length(document: Document, node: int) -> int:
-    return document.end[node] - document.start[node]
 
 
 def _tidy(document: Document, line: int) -> bytes:

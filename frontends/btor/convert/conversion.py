@@ -188,18 +188,16 @@ class _Conversion:
                 raise _refusal(dag, init, "BTOR1 has no init for arrays")
         elif line not in self.registers:
             raise _refusal(dag, line, "BTOR1 has no state without next where others have one")
-        elif init is None or not _is_zero(dag, dag.arguments(init)[1]):
-            where = line if init is None else init
-            raise _refusal(dag, where, "BTOR1's registers start at zero")
+        else:
+            first = -1 if init is None else dag.arguments(init)[1]
+            zero = 0 if first >= 0 else (1 << dag.width(line)) - 1
+            if init is None or constant_value(dag, line_of(first)) != zero:
+                where = line if init is None else init
+                raise _refusal(dag, where, "BTOR1's registers start at zero")
 
 
 def _refusal(dag: Dag, line: int, what: str) -> UsageError:
     return UsageError(f"{what} (node {dag.ids[line]})")
-
-
-def _is_zero(dag: Dag, reference: int) -> bool:
-    ones = (1 << dag.width(line_of(reference))) - 1
-    return constant_value(dag, line_of(reference)) == (0 if reference >= 0 else ones)
 
 
 # Operators that a dialect lacks, or wants of other sorts, are written by others. Each function adds

@@ -352,11 +352,15 @@ class _Blasting:
         for line in sorted(lines):
             width = self._width(line)
             self.own[line] = [2 * (before + count + at + 1) for at in range(width)]
-            symbol = self.dag.symbols.get(line, b"")
-            for at in range(width if symbol else 0):
-                self.symbols[kind, count + at] = symbol + (b"[%d]" % at if width > 1 else b"")
+            self._name(kind, count, line, width)
             count += width
         return count
+
+    def _name(self, kind: str, first: int, line: int, width: int) -> None:
+        """Give the bits of a line its symbol, if it has one, with their numbers."""
+        symbol = self.dag.symbols.get(line, b"")
+        for at in range(width if symbol else 0):
+            self.symbols[kind, first + at] = symbol + (b"[%d]" % at if width > 1 else b"")
 
     def _width(self, line: int) -> int:
         dag = self.dag
@@ -383,19 +387,14 @@ class _Blasting:
             if kind:
                 values = [self._operand(each) for each in dag.arguments(line)]
                 if code == Op.OUTPUT:
-                    if isinstance(dag.sorts[dag.sort[line_of(dag.arguments(line)[0])]], BitVec):
-                        self._name_output(line, len(found["o"]), values[0])
+                    if dag.width(line_of(dag.arguments(line)[0])):
+                        self._name("o", len(found["o"]), line, len(values[0]))
                     found["o"] += [[bit] for bit in values[0]]
                     continue
                 if line in dag.symbols:
                     self.symbols[kind, len(found[kind])] = dag.symbols[line]
                 found[kind].append([bits[0] for bits in values])
         return self._circuit(found)
-
-    def _name_output(self, line: int, at: int, bits: Word) -> None:
-        symbol = self.dag.symbols.get(line)
-        for n in range(len(bits) if symbol else 0):
-            self.symbols["o", at + n] = (symbol or b"") + (b"[%d]" % n if len(bits) > 1 else b"")
 
     def _line(self, line: int) -> Word:
         dag, gates, code = self.dag, self.gates, self.dag.op[line]

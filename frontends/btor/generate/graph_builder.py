@@ -197,7 +197,12 @@ class GraphBuilder(Dice):
         With `every`, at first one node of each operator. Raises UsageError if
         an operator that has to be there does not fit the widths.
         """
-        names = [name for name, weight in weights.items() if weight and self._offered(name, arrays)]
+        arrays = arrays and bool(self._arrays)
+        names = []
+        for name, weight in weights.items():
+            row, on_arrays = self._row(name)
+            if weight and (arrays or not (on_arrays or "I:E" in row.operands)):
+                names.append(name)
         order = list(names) if every else []
         while order:
             self._named(order.pop(self.below(len(order))), needed=True)
@@ -211,10 +216,6 @@ class GraphBuilder(Dice):
         """Return the operator of a name, and whether it is the form on arrays."""
         row = self._rows.get(name.encode())
         return (self._rows[_ON_ARRAYS[name]], True) if row is None else (row, False)
-
-    def _offered(self, name: str, arrays: bool) -> bool:
-        row, on_arrays = self._row(name)
-        return (arrays and bool(self._arrays)) or not (on_arrays or "I:E" in row.operands)
 
     def _fits(self, name: str) -> bool:
         """Return whether the widths allow an operator."""
@@ -300,8 +301,11 @@ class GraphBuilder(Dice):
             line = self.some(pool)
         elif self._of.get(sort):
             line = self.choose(sort)
+        elif not self._vectors:
+            line = self.add(Op.INPUT, sort)
         else:
-            line = self._adapted(sort)
+            other = self.some(self._vectors)
+            line = self._to_width(self.choose(self.sort_of(other)), sort)
         # Now, as the next operand of the same node is chosen before that node is there.
         self._bind(line)
         return self.signed(line)
@@ -345,12 +349,6 @@ class GraphBuilder(Dice):
             if sorts:
                 return self._to_width(self.some(self.loose[self.some(sorts)]), sort)
         return self.add(Op.INPUT, sort)
-
-    def _adapted(self, sort: int) -> int:
-        """Return a new node of a sort: of another bit-vector, or a variable if there is none."""
-        if not self._vectors:
-            return self.add(Op.INPUT, sort)
-        return self._to_width(self.choose(self.sort_of(self.some(self._vectors))), sort)
 
     def _to_width(self, line: int, sort: int) -> int:
         """Return a bit-vector cut or extended to a sort."""

@@ -45,7 +45,7 @@ _FIXED = frozenset({Op.SORT, Op.INIT, Op.LAMBDA, Op.APPLY})
 
 
 _Nodes: TypeAlias = Mapping[int, Sequence[int]]
-"""The lines that may be operands, by sort."""
+"""The lines that may be operands, by sort, in file order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,10 @@ def changed(dice: Random, seed: Dag, other: Dag | None) -> bytes | None:
     dag = seed
     if other is not None and other.dialect == seed.dialect:
         dag = joined(seed, other)
-    nodes = _nodes_by_sort(dag)
+    nodes: dict[int, list[int]] = {}
+    for line, code in enumerate(dag.op):
+        if code not in DECLARATIONS and code not in (Op.ROOT, Op.PARAM):
+            nodes.setdefault(dag.sort[line], []).append(line)
     changes = _Changes({}, {}, {}, {})
     wanted = dice.randint(1, _MOST)
     lines = [line for line, code in enumerate(dag.op) if code != Op.SORT]
@@ -130,15 +133,6 @@ def _merged(table: SortTable, dag: Dag) -> Sequence[int]:
     found: list[int] = []
     for sort in dag.sorts:
         found.append(table.add(of_parts(sort, [found[each] for each in parts_of(sort)])))
-    return found
-
-
-def _nodes_by_sort(dag: Dag) -> _Nodes:
-    """Return the lines that may be operands, by sort, in file order."""
-    found: dict[int, list[int]] = {}
-    for line, code in enumerate(dag.op):
-        if code not in DECLARATIONS and code not in (Op.ROOT, Op.PARAM):
-            found.setdefault(dag.sort[line], []).append(line)
     return found
 
 

@@ -212,14 +212,11 @@ def _matches(pattern: str, operand: Operand, bound: dict[str, Operand]) -> bool:
     if pattern in _VALUES:
         return operand.value is not None and operand.value == _VALUES[pattern](operand.width)
     if pattern.startswith("-"):
-        return _same(_complement(bound[pattern[1:]]), operand)
+        reference, width, value = bound[pattern[1:]]
+        inverse = None if value is None else value ^ ((1 << width) - 1)
+        return _same(Operand(~reference, width, inverse), operand)
     other = bound.setdefault(pattern, operand)
     return other is operand or _same(other, operand)
-
-
-def _complement(operand: Operand) -> Operand:
-    value = None if operand.value is None else operand.value ^ ((1 << operand.width) - 1)
-    return Operand(~operand.reference, operand.width, value)
 
 
 def _same(a: Operand, b: Operand) -> bool:

@@ -24,12 +24,7 @@ from typing import NamedTuple
 from reducekit.change import Change, Edit
 from reducekit.frontends.btor.model.dag import constant_value, free_params, is_value, line_of
 from reducekit.frontends.btor.model.operators import Dialect, Op
-from reducekit.frontends.btor.model.simplify import (
-    UNSIMPLIFIED,
-    Rules,
-    operand_of,
-    simplify,
-)
+from reducekit.frontends.btor.model.simplify import UNSIMPLIFIED, Rules, operand_of, simplify
 from reducekit.frontends.btor.model.view import BtorView
 from reducekit.search.problem import Graph, Redirect, Step, Substitute
 

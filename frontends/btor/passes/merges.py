@@ -11,11 +11,7 @@ from reducekit.frontends.btor.model.view import BtorView
 from reducekit.frontends.btor.passes.line_graph import line_graph
 from reducekit.frontends.common.items import Alternatives
 from reducekit.passes import pass_
-from reducekit.search.problem import (
-    IndependentChanges,
-    Selection,
-    independent,
-)
+from reducekit.search.problem import IndependentChanges, Selection, independent
 
 _LASTING = frozenset({*map(int, ROOTS), int(Op.SORT)})
 

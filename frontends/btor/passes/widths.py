@@ -18,12 +18,7 @@ from reducekit.frontends.btor.model.dag import (
 from reducekit.frontends.btor.model.operators import CONSTANTS, Dialect, Op
 from reducekit.frontends.btor.model.view import BtorView
 from reducekit.frontends.btor.model.writer import canonical
-from reducekit.frontends.btor.passes.width_classes import (
-    Link,
-    WidthClasses,
-    settled,
-    width_classes,
-)
+from reducekit.frontends.btor.passes.width_classes import Link, WidthClasses, settled, width_classes
 from reducekit.frontends.common.unions import Term
 from reducekit.passes import pass_
 from reducekit.search.problem import NOTHING, Closure, Items, Selection
@@ -201,11 +196,7 @@ class WidthItems(Items):
     """
 
     def __init__(
-        self,
-        view: BtorView,
-        classes: WidthClasses,
-        steps: Sequence[Mapping[int, int]],
-        keep: bool,
+        self, view: BtorView, classes: WidthClasses, steps: Sequence[Mapping[int, int]], keep: bool
     ) -> None:
         self.view = view
         self.classes = classes
@@ -262,7 +253,7 @@ class WidthItems(Items):
         """Return what each line becomes, newline and new `sort` lines before it included."""
         if not targets:
             return self._whole
-        # The texts of `taken` are asked for with each candidate, so the last ones are kept.
+        # After a success, what was tried is what is taken: its texts are known.
         if self._last[0] != targets:
             self._last = targets, line_texts(narrow(self.classes, targets, self.keep), self.two)
         return self._last[1]
