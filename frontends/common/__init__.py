@@ -1,1 +1,1 @@
-"""What several formats share: kinds of items, and the solver of what must be equal."""
+"""What several formats share: kinds of items, and what they offer apart from reductions."""

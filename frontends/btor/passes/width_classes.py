@@ -1,7 +1,7 @@
 """Width classes: which nodes have to be of one width, and how narrow classes can be.
 
 Every operator's pattern of sorts (`operators`) is a set of equations between widths.
-Equal ones are solved by union-find, so that a class of nodes can be made narrower as one;
+Equal ones are solved by unification, so that a class of nodes can be made narrower as one;
 index and element widths of arrays are members like any other. What relates different
 widths (`slice`, `uext`, `sext`, `concat`, reductions, BTOR1's shift amounts) lies between
 classes, and is repaired after the fact (`widths.narrow`).
@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from reducekit.frontends.btor.model.dag import Array, BitVec, Dag, Sort, folded_sort, line_of
 from reducekit.frontends.btor.model.operators import Dialect, Op, Operator, spelling
-from reducekit.frontends.common.unions import Term, Unions
+from reducekit.frontends.classes import Classes, Pattern
 
 _BETWEEN = frozenset({Op.SLICE, Op.UEXT, Op.SEXT, Op.CONCAT})
 # The class of what has one bit by rule.
@@ -39,15 +39,15 @@ class Link(NamedTuple):
 class WidthClasses:
     """The width classes of a Dag.
 
-    `terms` has an entry a line (None for declarations and sorts): a variable, or those of index
-    and element, of parameters and result. `of` gives the class of a variable, `width` the width
-    of each class in bits. `links` are slices, extensions and concatenations, `shifts` pairs of
-    classes (shifted, amount) of shifts by log2(width) bits, `wide` classes that need two bits
-    for an operator's sake.
+    `terms` has the pattern of each line (None for declarations and sorts), in which widths are
+    variables: one, or those of index and element, of parameters and result. `of` gives the class
+    of a variable, `width` the width of each class in bits. `links` are slices, extensions and
+    concatenations, `shifts` pairs of classes (shifted, amount) of shifts by log2(width) bits,
+    `wide` classes that need two bits for an operator's sake.
     """
 
     dag: Dag
-    terms: Sequence[Term | None]
+    terms: Sequence[Pattern]
     of: Sequence[int]
     width: Mapping[int, int]
     links: Sequence[Link]
@@ -69,8 +69,11 @@ class WidthClasses:
 def width_classes(dag: Dag) -> WidthClasses:
     """Return the classes; near linear in the lines."""
     found = _Equations(dag)
-    # All equations are known, so what was said of variables holds for classes.
-    of = array("i", map(found.unions.find, range(len(found.widths))))
+    # All equations are known, so what was said of variables holds for classes. A class is named by
+    # its first variable.
+    first: dict[int, int] = {}
+    variables = range(len(found.widths))
+    of = array("i", [first.setdefault(found.classes.find(each), each) for each in variables])
     links = [
         Link(line, code, tuple(of[each] for each in operands), of[result])
         for line, code, operands, result in found.links
@@ -86,20 +89,16 @@ class _Equations:
 
     def __init__(self, dag: Dag) -> None:
         self.dag = dag
-        self.unions = Unions()
-        self.terms: list[Term | None] = []
-        self.widths: list[int] = []
+        self.classes = Classes()
+        self.widths = self.classes.value
+        self.terms: list[Pattern] = []
         self.shifts: list[tuple[int, int]] = []
         self.links: list[Link] = []
         self.wide: list[int] = []
-        self._fresh(1)
+        self.classes.variable(1)
         self._row = cache(self._spelling)
         for line, code in enumerate(dag.op):
             self.terms.append(None if code == Op.SORT else self._line(line, code))
-
-    def _fresh(self, width: int) -> int:
-        self.widths.append(width)
-        return self.unions.fresh()
 
     def _spelling(self, code: int, sort: int) -> Operator:
         on_array = sort >= 0 and isinstance(self.dag.sorts[sort], Array)
@@ -107,33 +106,27 @@ class _Equations:
         assert row is not None
         return row
 
-    def _line(self, line: int, code: int) -> Term | None:
+    def _line(self, line: int, code: int) -> Pattern:
         """Add the equations of a line and return its widths."""
-        unify = self.unions.unify
+        unify = self.classes.unify
         # Operands come first, so their widths are known.
-        given: list[Term] = []
-        for each in self.dag.arguments(line):
-            known = self.terms[line_of(each)]
-            assert known is not None
-            given.append(known)
+        given = [self.terms[line_of(each)] for each in self.dag.arguments(line)]
         if code == Op.INIT and isinstance(given[0], tuple) and not isinstance(given[1], tuple):
             # An array starts as one constant everywhere.
             unify(given[0][-1], given[1])
             return None
         if code == Op.LAMBDA:
-            body = given[1]
-            return (given[0], *(body if isinstance(body, tuple) else (body,)))
+            parameter, body = given
+            return ("->", parameter, *(body[1:] if isinstance(body, tuple) else (body,)))
         if code == Op.APPLY:
-            function = given[0]
-            assert isinstance(function, tuple)
-            for parameter, argument in zip(function, given[1:], strict=False):
+            for parameter, argument in zip(given[0][1:], given[1:], strict=False):
                 unify(parameter, argument)
-            return function[-1]
+            return given[0][-1]
         row = self._row(code, self.dag.sort[line])
         patterns: Sequence[str] = row.operands
         if patterns and patterns[-1].endswith("*"):
             patterns = [patterns[0].removesuffix("*")] * len(given)
-        bound: dict[str, Term] = {}
+        bound: dict[str, Pattern] = {}
         for pattern, term in zip(patterns, given, strict=True):
             self._operand(pattern, term, bound)
         if row.result == "-":
@@ -141,41 +134,35 @@ class _Equations:
         if row.result == "1":
             return _ONE
         if row.result == "I:E" and given:
-            return bound["I"], bound["E"]
+            return "Array", bound["I"], bound["E"]
         if row.result in bound:
             return bound[row.result]
 
-        def variables(sort: Sort, parts: tuple[Term, ...]) -> Term:
-            return self._fresh(sort.width) if isinstance(sort, BitVec) else parts
+        def variables(sort: Sort, parts: tuple[Pattern, ...]) -> Pattern:
+            if isinstance(sort, BitVec):
+                return self.classes.variable(sort.width)
+            return ("Array" if isinstance(sort, Array) else "->", *parts)
 
-        fresh: Term = folded_sort(self.dag.sorts, self.dag.sort[line], variables)
+        fresh = folded_sort(self.dag.sorts, self.dag.sort[line], variables)
         if code in _BETWEEN:
-            assert isinstance(fresh, int)
-            operands = tuple(each for each in given if isinstance(each, int))
-            self.links.append(Link(line, code, operands, fresh))
+            self.links.append(Link(line, code, tuple(given), fresh))
         return fresh
 
-    def _operand(self, pattern: str, term: Term, bound: dict[str, Term]) -> None:
+    def _operand(self, pattern: str, term: Pattern, bound: dict[str, Pattern]) -> None:
         """Add the equation of an operand."""
-        unify = self.unions.unify
+        unify = self.classes.unify
         if pattern == "1":
             unify(term, _ONE)
         elif pattern == "I:E":
-            assert isinstance(term, tuple)
-            for letter, each in zip("IE", term, strict=True):
+            for letter, each in zip("IE", term[1:], strict=True):
                 unify(bound.setdefault(letter, each), each)
+        elif pattern in ("log", "n/log") and self.widths[term] != self.widths[bound["n"]]:
+            self.shifts.append((bound["n"], term))
         elif pattern in ("log", "n/log"):
-            shifted = bound["n"]
-            assert isinstance(term, int)
-            assert isinstance(shifted, int)
             # Where both forms are allowed, the widths in the file say which one it is.
-            if self.widths[term] == self.widths[shifted]:
-                unify(term, shifted)
-            else:
-                self.shifts.append((shifted, term))
+            unify(term, bound["n"])
         else:
             if pattern == "n>1":
-                assert isinstance(term, int)
                 self.wide.append(term)
             unify(bound.setdefault(pattern[0], term), term)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from reducekit.change import Change, Edit
@@ -19,7 +19,7 @@ from reducekit.frontends.btor.model.operators import CONSTANTS, Dialect, Op
 from reducekit.frontends.btor.model.view import BtorView
 from reducekit.frontends.btor.model.writer import canonical
 from reducekit.frontends.btor.passes.width_classes import Link, WidthClasses, settled, width_classes
-from reducekit.frontends.common.unions import Term
+from reducekit.frontends.classes import variables
 from reducekit.passes import pass_
 from reducekit.search.problem import NOTHING, Closure, Items, Selection
 
@@ -163,28 +163,17 @@ class _Narrowing:
         found = self.sorts.get(key)
         if found is None:
             table, of, width = self.builder.table, self.classes.of, self.width
-            variables = _variables(term)
+            leaves = variables(term)
             found = self.sorts[key] = folded_sort(
                 self.dag.sorts,
                 old,
                 lambda sort, parts: (
                     table.add(of_parts(sort, parts))
                     if parts
-                    else table.bitvec(width[of[next(variables)]])
+                    else table.bitvec(width[of[next(leaves)]])
                 ),
             )
         return found
-
-
-def _variables(term: Term) -> Iterator[int]:
-    """Yield the variables in a term, from left to right."""
-    work = [term]
-    while work:
-        each = work.pop()
-        if isinstance(each, int):
-            yield each
-        else:
-            work += reversed(each)
 
 
 class WidthItems(Items):
