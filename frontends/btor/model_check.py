@@ -282,10 +282,6 @@ def _shown(text: bytes) -> str:
     return repr(text[:40].decode("ascii", "backslashreplace"))
 
 
-def main(words: Sequence[str]) -> int:
-    """Run the checker on the file, simulate its witness, and return the exit code."""
-    return model_verdict.main(words, "reducekit.frontends.btor.model_check", judge)
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    module = "reducekit.frontends.btor.model_check"
+    sys.exit(model_verdict.main(sys.argv[1:], module, judge))

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Sequence
 
 from reducekit.frontends import model_verdict
 from reducekit.frontends.cnf.reader import View
@@ -64,10 +63,6 @@ def judge(text: bytes, output: bytes) -> Finding:
     return Finding(unknown=unknown)
 
 
-def main(words: Sequence[str]) -> int:
-    """Run the solver on the file, check its model, and return the exit code."""
-    return model_verdict.main(words, "reducekit.frontends.cnf.model_check", judge)
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    module = "reducekit.frontends.cnf.model_check"
+    sys.exit(model_verdict.main(sys.argv[1:], module, judge))

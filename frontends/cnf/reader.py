@@ -155,6 +155,12 @@ class View:
     def _read(self, text: bytes) -> Document:
         start, end, stop = array("i", [0]), array("i", [len(text)]), array("i", [0])
         literals, open_at, skip = self.literals, -1, 0
+
+        def add_leaf(first: int, last: int) -> None:
+            start.append(first)
+            end.append(last)
+            stop.append(len(start))
+
         for match in _TOKEN.finditer(text):
             first, last = match.span()
             kind = match.lastindex
@@ -163,9 +169,7 @@ class View:
             if kind is not None and kind != _PROJECTED:
                 if kind == _END or open_at < 0:
                     self.comments.append(len(start))
-                    start.append(first)
-                    end.append(last)
-                    stop.append(len(start))
+                    add_leaf(first, last)
                 if kind == _END:
                     break
                 continue
@@ -176,9 +180,7 @@ class View:
                     skip = last = len(text) if found < 0 else found
                     self._read_header(text, first, last)
                     self.header_node = len(start)
-                    start.append(first)
-                    end.append(last)
-                    stop.append(len(start))
+                    add_leaf(first, last)
                     continue
                 open_at = len(start)
                 self.nodes.append(open_at)
@@ -188,9 +190,7 @@ class View:
                 prefix = self._prefix(word, text, first, kind == _PROJECTED)
                 self.prefixes.append(prefix)
                 if prefix:
-                    start.append(first)
-                    end.append(last)
-                    stop.append(len(start))
+                    add_leaf(first, last)
                     continue
             literal = int(word) if _LITERAL.fullmatch(word) else LIMIT
             if not -LIMIT < literal < LIMIT:
