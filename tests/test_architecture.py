@@ -193,6 +193,7 @@ UPPER: dict[str, tuple[str, ...]] = {
     **_above(
         "reducekit.frontends.trace",
         ("language", "model", "formats", "generate", "player", "passes programs", "hunt"),
+    ),
     # Circuits are made of BTOR2 in BTOR's room; AIGER knows no other format.
     "reducekit.frontends.aiger": ("reducekit.frontends.btor",),
     "reducekit.frontends.btor.model": (
