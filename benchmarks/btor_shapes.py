@@ -40,7 +40,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from reducekit import linechart, svg
-from reducekit.frontends.btor.drawing.graph import graph_of, shape
+from reducekit.frontends.btor.drawing.drawing import graph_of, shape
 from reducekit.frontends.btor.generate.generator import Parameters, generate
 from reducekit.frontends.btor.model.writer import canonical
 from reducekit.linechart import Axis, Line

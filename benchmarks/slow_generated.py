@@ -45,7 +45,7 @@ from typing import Any, NamedTuple
 from benchmarks import peers
 from reducekit import Report, reduce
 from reducekit.compare.reducers import Problem, Reducer, fires, measure
-from reducekit.frontends.smt2.answers.cores import core_of, part_of
+from reducekit.frontends.smt2.answers.assertions import core_of, part_of
 from reducekit.offers import Probe
 from reducekit.oracle.command import Command
 from tests.solvers import z3

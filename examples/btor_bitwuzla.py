@@ -23,8 +23,7 @@ from typing import Any
 
 from reducekit.errors import ReducekitError
 from reducekit.frontends.btor.convert.conversion import convert
-from reducekit.frontends.btor.model.dialects import detect
-from reducekit.frontends.btor.model.operators import Dialect
+from reducekit.frontends.btor.model.operators import Dialect, detect
 from reducekit.frontends.btor.model.reader import read
 from reducekit.frontends.btor.model.writer import canonical
 

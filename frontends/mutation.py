@@ -1,15 +1,17 @@
-"""What mutants of files have in common: which files are seeds, how they are drawn, options."""
+"""What mutants of files have in common: seeds, how they are drawn, options, their generator."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from random import Random
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from reducekit.errors import UsageError
-from reducekit.offers import FormatOption
+from reducekit.frontends.solver_options import read_options
+from reducekit.offers import FormatOption, InputGenerator, words_of
 
 S = TypeVar("S")
 """A seed: a file, ready to be changed."""
@@ -70,6 +72,47 @@ class Mutants(Generic[S]):
         )
 
 
+class MutatingGenerator(InputGenerator, Generic[S]):
+    """Makes random files or, with `mutate`, mutants of files; draws options of solvers, too."""
+
+    def __init__(
+        self,
+        format_name: str,
+        options: Sequence[FormatOption],
+        values: Mapping[str, Any],
+        mutants: Callable[[Path], Mutants[S]],
+    ) -> None:
+        self.values = values
+        self._options = options
+        self.solver_options = read_options(values["solver_options"], format_name)
+        self.has_options = bool(self.solver_options.each)
+        self.mutants = None if values["mutate"] is None else mutants(Path(values["mutate"]))
+        if self.mutants is not None:
+            self.files = self.mutants.files
+
+    @abstractmethod
+    def random(self, seed: int) -> bytes:
+        """Make the random file of a seed."""
+
+    def made(self, seed: int) -> bytes:
+        """Make the file of a seed, random or a mutant, without options.
+
+        Raises UsageError for options that contradict each other, and if no file can be mutated.
+        """
+        if self.mutants is not None and (dice := dice_of(seed, self.values["mix"])) is not None:
+            return self.mutants.mutant(dice)
+        return self.random(seed)
+
+    def words(self, seed: int) -> Sequence[str]:
+        return ["--seed", str(seed), *words_of(self._options, self.values)]
+
+
+def drawn_size(share: float, smallest: int, largest: int) -> int:
+    """Return a size on a logarithmic scale, so that there are as many small files as large ones."""
+    size: float = smallest ** (1 - share) * largest**share
+    return round(size)
+
+
 def dice_of(seed: int, mix: float) -> Random | None:
     """Return the dice for the mutant of a seed; None if it is not among that share of mutants."""
     dice = Random(f"mutant {seed}")
@@ -92,14 +135,8 @@ OPTIONS = (
         "mutate", "Change this file, or the files of this folder.", "path", metavar="PATH"
     ),
     FormatOption(
-        "mix",
-        "Share of mutants with --mutate; the others are random.",
-        "decimal",
-        1.0,
-        metavar="P",
-        least=0.0,
-        most=1.0,
-        rare=True,
+        "mix", "Share of mutants with --mutate; the others are random.", "decimal", 1.0,
+        metavar="P", least=0.0, most=1.0, rare=True,
     ),
-)
+)  # fmt: skip
 """Those of formats whose generator needs no option to be asked for."""

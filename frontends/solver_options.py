@@ -52,9 +52,8 @@ class Options(NamedTuple):
 def known(format_name: str) -> list[str]:
     """Return the solvers of a format whose options come with reducekit."""
     folder = files(__package__) / "options" / format_name
-    if not folder.is_dir():
-        return []
-    return sorted(each.name.removesuffix(".txt") for each in folder.iterdir())
+    names = (each.name for each in folder.iterdir()) if folder.is_dir() else ()
+    return sorted(name.removesuffix(".txt") for name in names)
 
 
 def read_options(named: str | None, format_name: str) -> Options:
@@ -63,8 +62,8 @@ def read_options(named: str | None, format_name: str) -> Options:
         return Options()
     shipped = known(format_name)
     if named in shipped:
-        folder = files(__package__) / "options" / format_name
-        return parse((folder / f"{named}.txt").read_text("utf-8"), named)
+        path = files(__package__) / "options" / format_name / f"{named}.txt"
+        return parse(path.read_text("utf-8"), named)
     try:
         text = Path(named).read_text("utf-8")
     except (OSError, ValueError) as error:

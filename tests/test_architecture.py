@@ -194,6 +194,16 @@ UPPER: dict[str, tuple[str, ...]] = {
         "reducekit.frontends.trace",
         ("language", "model", "formats", "generate", "player", "passes programs", "hunt"),
     ),
+    # Circuits are made of BTOR2 in BTOR's room; AIGER knows no other format.
+    "reducekit.frontends.aiger": ("reducekit.frontends.btor",),
+    "reducekit.frontends.btor.model": (
+        "reducekit.frontends.btor.convert",
+        "reducekit.frontends.btor.generate",
+        "reducekit.frontends.btor.passes",
+    ),
+    "reducekit.frontends.common": tuple(
+        f"reducekit.frontends.{each}" for each in ("aiger", "btor", "cnf", "smt2", "text", "trace")
+    ),
 }
 
 # The folders are importable by these names in a development install only; used

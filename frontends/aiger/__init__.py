@@ -8,20 +8,19 @@ the two forms and to BTOR2. From BTOR2, `blasting` makes circuits.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
-from reducekit.frontend import Frontend, Schedule
+from reducekit.frontend import Schedule
 from reducekit.frontends.aiger import passes as each
-from reducekit.frontends.aiger.reader import HEADER, View, counts
-from reducekit.offers import Conversions, Generation, Inspection
+from reducekit.frontends.aiger.files import HEADER, View, counts
+from reducekit.frontends.common.offers import Offering
 from reducekit.search.strategy import Passes
 from reducekit.text import without_mark
 
 _UNREADABLE = 1 << 62
 
 
-class Aiger(Frontend):
+class Aiger(Offering):
     """The frontend for AIGER files, text and binary."""
 
     name = "aiger"
@@ -30,6 +29,7 @@ class Aiger(Frontend):
     suffixes = (".aag", ".aig")
     unit = "gates"
     strict = True
+    package = "reducekit.frontends.aiger"
 
     @classmethod
     def recognises(cls, text: bytes) -> bool:
@@ -93,24 +93,3 @@ class Aiger(Frontend):
             "inputs": circuit.inputs,
             "properties": circuit.properties,
         }
-
-    @classmethod
-    def generation(cls) -> Generation:
-        """Return the generator of random circuits."""
-        from reducekit.frontends.aiger.generate import GENERATION
-
-        return GENERATION
-
-    @classmethod
-    def conversions(cls) -> Conversions:
-        """Return the conversions between text and binary files, and to BTOR2."""
-        from reducekit.frontends.aiger.convert import CONVERSIONS
-
-        return CONVERSIONS
-
-    @classmethod
-    def inspect(cls, text: bytes, notation: str | None, path: Path | None) -> Inspection:
-        """Count what a file is made of, its depth, and what no property depends on."""
-        from reducekit.frontends.aiger.inspection import inspect
-
-        return inspect(text)

@@ -1,22 +1,215 @@
-"""Random circuits: gates over earlier variables, latches, and properties of AIGER 1.0 or 1.9."""
+"""Random circuits, and mutants of circuits.
+
+Random ones have gates over earlier variables, latches, and properties of AIGER 1.0 or 1.9. Mutants
+have other operands, gates around them, other latches and properties, or are two circuits in one.
+Nothing is known of what a mutant reaches. What no property depends on may stay in it, as in what
+synthesis tools read.
+"""
 
 from __future__ import annotations
 
 import random
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from random import Random
+from typing import Any, TypeAlias
 
+from reducekit.errors import ParseError
 from reducekit.frontends import mutation
-from reducekit.frontends.aiger.circuit import Circuit, Latch
-from reducekit.frontends.aiger.mutants import RESETS, changed, seed_of
-from reducekit.frontends.aiger.writer import write
-from reducekit.frontends.mutation import Mutants, dice_of
-from reducekit.frontends.solver_options import in_comments, of_command, read_options
-from reducekit.offers import FormatOption, Generated, Generation, InputGenerator, words_of
+from reducekit.frontends.aiger.circuit import Circuit, Latch, mapped
+from reducekit.frontends.aiger.files import read, write
+from reducekit.frontends.mutation import Mutants, MutatingGenerator, drawn_size
+from reducekit.frontends.solver_options import in_comments, of_command
+from reducekit.offers import FormatOption, Generated, Generation
+
+_Change: TypeAlias = Callable[[Random, Circuit, bool], Circuit]
+_MOST = 5
+"""The number of changes of a mutant, at most."""
+_SHARED = 0.5
+"""How often two circuits that are joined have inputs in common."""
+RESETS: tuple[int | None, ...] = (0, 0, 0, 1, None)
+"""How a latch begins, as often as is drawn: None leaves it open."""
+
+
+def seed_of(text: bytes, *, old: bool = False) -> Circuit | None:
+    """Return a circuit as a seed, numbered as in binary files, without symbols and comments.
+
+    None if it does not parse, has no property, or, if only `old` ones are wanted, needs
+    AIGER 1.9.
+    """
+    try:
+        circuit = read(text)
+    except ParseError:
+        return None
+    if not circuit.properties or (old and not is_old(circuit)):
+        return None
+    return replace(circuit, symbols={}, comment=None, names=None, top=0)
+
+
+def is_old(circuit: Circuit) -> bool:
+    """Return whether a circuit needs no more than AIGER 1.0."""
+    resets = any(each.reset != 0 for each in circuit.latches)
+    return not resets and len(circuit.outputs) == circuit.properties
+
+
+def changed(dice: Random, seed: Circuit, other: Circuit | None) -> Circuit | None:
+    """Return a seed, joined with the other one if that can be, with some changes; None if equal."""
+    circuit = seed
+    if other is not None and bool(seed.outputs) == bool(other.outputs):
+        circuit = joined(circuit, other, shared=dice.random() < _SHARED)
+    old = is_old(circuit)
+    for _ in range(dice.randint(1, _MOST)):
+        circuit = dice.choice(_CHANGES)(dice, circuit, old)
+    return None if circuit == seed else circuit
+
+
+def joined(first: Circuit, second: Circuit, *, shared: bool) -> Circuit:
+    """Return two circuits side by side, with the same inputs or others."""
+    inputs = max(first.inputs, second.inputs) if shared else first.inputs + second.inputs
+    latches = len(first.latches) + len(second.latches)
+
+    def moving(circuit: Circuit, by: Sequence[int]) -> Circuit:
+        def moved(literal: int) -> int:
+            variable = literal >> 1
+            if variable == 0:
+                return literal
+            kind = (variable >= circuit.first_latch) + (variable >= circuit.first_gate)
+            return literal + 2 * by[kind]
+
+        return mapped(circuit, moved)
+
+    before = 0 if shared else first.inputs
+    one = moving(
+        first, (0, inputs - first.inputs, inputs + latches - first.inputs - len(first.latches))
+    )
+    gates = len(first.left) + inputs + latches - second.inputs - len(second.latches)
+    two = moving(second, (before, inputs + len(first.latches) - second.inputs, gates))
+    return replace(
+        one,
+        inputs=inputs,
+        latches=[*one.latches, *two.latches],
+        left=one.left + two.left,
+        right=one.right + two.right,
+        outputs=[*one.outputs, *two.outputs],
+        bads=[*one.bads, *two.bads],
+        constraints=[*one.constraints, *two.constraints],
+        justice=[*one.justice, *two.justice],
+        fairness=[*one.fairness, *two.fairness],
+    )
+
+
+def _with_gate(circuit: Circuit, gate: int, operands: tuple[int, int]) -> Circuit:
+    """Return a circuit with a new gate in the place of a variable, which moves up."""
+    made = mapped(circuit, lambda literal: literal if literal < 2 * gate else literal + 2)
+    at = gate - circuit.first_gate
+    made.left.insert(at, max(operands))
+    made.right.insert(at, min(operands))
+    return made
+
+
+def _with_operand(circuit: Circuit, gate: int, old: int, new: int) -> Circuit:
+    """Return a circuit in which a gate has another operand in place of `old`."""
+    at = gate - circuit.first_gate
+    both = [circuit.left[at], circuit.right[at]]
+    both[both.index(old)] = new
+    left, right = circuit.left[:], circuit.right[:]
+    left[at], right[at] = max(both), min(both)
+    return replace(circuit, left=left, right=right)
+
+
+def _operand(change: Callable[[Random, Circuit, int, int], Circuit]) -> _Change:
+    """Return the change of a circuit, if it has gates, that is given one and its operand."""
+
+    def changed_operand(dice: Random, circuit: Circuit, old: bool) -> Circuit:
+        if not circuit.left:
+            return circuit
+        gate = dice.randint(circuit.first_gate, circuit.variables)
+        at = gate - circuit.first_gate
+        return change(dice, circuit, gate, dice.choice((circuit.left[at], circuit.right[at])))
+
+    return changed_operand
+
+
+def _negate(dice: Random, circuit: Circuit, gate: int, operand: int) -> Circuit:
+    """Negate an operand."""
+    return _with_operand(circuit, gate, operand, operand ^ 1)
+
+
+def _exchange(dice: Random, circuit: Circuit, gate: int, operand: int) -> Circuit:
+    """Exchange an operand for another one, also a constant."""
+    return _with_operand(circuit, gate, operand, dice.randrange(2 * gate))
+
+
+def _surround(dice: Random, circuit: Circuit, gate: int, operand: int) -> Circuit:
+    """Put a gate between an operand and its user."""
+    made = _with_gate(circuit, gate, (operand ^ dice.randint(0, 1), dice.randrange(2 * gate)))
+    return _with_operand(made, gate + 1, operand, 2 * gate + dice.randint(0, 1))
+
+
+def _differ(dice: Random, circuit: Circuit, gate: int, one: int) -> Circuit:
+    """Put an exclusive or between an operand and its user: synthesis looks for such gates."""
+    other = dice.randrange(2 * gate)
+    made = _with_gate(circuit, gate, (one, other ^ 1))
+    made = _with_gate(made, gate + 1, (one ^ 1, other))
+    made = _with_gate(made, gate + 2, (2 * gate + 1, 2 * gate + 3))
+    return _with_operand(made, gate + 3, one, 2 * gate + 4 + dice.randint(0, 1))
+
+
+def _state(dice: Random, circuit: Circuit, old: bool) -> Circuit:
+    """Give a latch another next state or reset."""
+    if not circuit.latches:
+        return circuit
+    at = dice.randrange(len(circuit.latches))
+    states = list(circuit.latches)
+    if old or dice.random() < 0.5:
+        states[at] = states[at]._replace(next=_literal(dice, circuit))
+    else:
+        states[at] = states[at]._replace(reset=dice.choice(RESETS))
+    return replace(circuit, latches=states)
+
+
+def _literal(dice: Random, circuit: Circuit) -> int:
+    return dice.randrange(2 * circuit.variables + 2)
+
+
+def _property(dice: Random, circuit: Circuit, old: bool) -> Circuit:
+    """Give a property another literal, often the negation of its own."""
+    roots = circuit.roots()
+    which = dice.randrange(len(roots))
+    new = roots[which] ^ 1 if dice.random() < 0.5 else _literal(dice, circuit)
+    # They are mapped in the order in which they were listed.
+    order = iter(range(len(roots)))
+    kinds = (circuit.outputs, circuit.bads, circuit.constraints, circuit.fairness)
+    outputs, bads, constraints, fairness = (
+        [new if next(order) == which else each for each in kind] for kind in kinds
+    )
+    justice = [
+        tuple(new if next(order) == which else each for each in literals)
+        for literals in circuit.justice
+    ]
+    return replace(
+        circuit, outputs=outputs, bads=bads, constraints=constraints, fairness=fairness,
+        justice=justice,
+    )  # fmt: skip
+
+
+def _more(dice: Random, circuit: Circuit, old: bool) -> Circuit:
+    """Add an output, or where there are other properties, a bad state or a constraint."""
+    new = _literal(dice, circuit)
+    if old:
+        return replace(circuit, outputs=[*circuit.outputs, new])
+    if dice.random() < 0.5:
+        return replace(circuit, bads=[*circuit.bads, new])
+    return replace(circuit, constraints=[*circuit.constraints, new])
+
+
+_CHANGES: tuple[_Change, ...] = (
+    *map(_operand, (_negate, _exchange, _surround, _differ)), _state, _property, _more,
+)  # fmt: skip
+
 
 _NEAR = 0.6
 """How often an operand is one of the last variables, so that circuits become deep."""
@@ -30,11 +223,8 @@ OPTIONS: tuple[FormatOption, ...] = (
     FormatOption("gates", "Number of gates.", "whole", 60, (), "N", least=1, most=10**6),
     FormatOption("notation", "Form of the files.", "choice", "aag", ("aag", "aig")),
     FormatOption(
-        "version",
-        "1.0: latches start with 0, outputs only. 1.9: all resets and properties.",
-        "choice",
-        "1.9",
-        ("1.0", "1.9"),
+        "version", "1.0: latches start with 0, outputs only. 1.9: all resets and properties.",
+        "choice", "1.9", ("1.0", "1.9"),
     ),
     FormatOption(
         "latches", "Number of latches; default: up to an eighth of the gates.", "whole", None, (),
@@ -54,7 +244,7 @@ def random_circuit(
     first = inputs + latches + 1
     left, right = array("i"), array("i")
     for variable in range(first, first + gates):
-        one, other = _operand(rng, variable), _operand(rng, variable)
+        one, other = _near_operand(rng, variable), _near_operand(rng, variable)
         while other >> 1 == one >> 1 and rng.random() < 0.95:
             other = rng.randrange(2 * variable)
         left.append(max(one, other))
@@ -94,66 +284,45 @@ def random_circuit(
     )
 
 
-def _operand(rng: random.Random, below: int) -> int:
+def _near_operand(rng: random.Random, below: int) -> int:
     low = max(1, below - 10) if rng.random() < _NEAR else 1
     return rng.randrange(2 * low, 2 * below)
 
 
-def _written(
-    dice: random.Random, seed: Circuit, other: Circuit | None, *, binary: bool
-) -> bytes | None:
-    """Return the text of a mutant; None if nothing has changed."""
-    made = changed(dice, seed, other)
-    return None if made is None else write(replace(made, binary=binary))
-
-
-class AigerGenerator(InputGenerator):
+class AigerGenerator(MutatingGenerator[Circuit]):
     """Makes random circuits."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
-        self._values = values
         self.suffix = f".{values['notation']}"
-        self._options = read_options(values["solver_options"], "aiger")
-        self.has_options = bool(self._options.each)
-        self._mutants: Mutants[Circuit] | None = None
-        if values["mutate"] is not None:
-            old = values["version"] == "1.0"
-            self._mutants = Mutants(
-                Path(values["mutate"]),
-                (".aag", ".aig"),
-                f"circuits of AIGER {values['version']} that have a property",
-                partial(seed_of, old=old),
-                partial(_written, binary=values["notation"] == "aig"),
-            )
-            self.files = self._mutants.files
+        self._old = values["version"] == "1.0"
+        self._binary = values["notation"] == "aig"
+        super().__init__("aiger", OPTIONS, values, self._mutants_of)
+
+    def _mutants_of(self, path: Path) -> Mutants[Circuit]:
+        noun = f"circuits of AIGER {self.values['version']} that have a property"
+
+        def change(dice: random.Random, seed: Circuit, other: Circuit | None) -> bytes | None:
+            made = changed(dice, seed, other)
+            return None if made is None else write(replace(made, binary=self._binary))
+
+        return Mutants(path, (".aag", ".aig"), noun, partial(seed_of, old=self._old), change)
 
     def generate(self, seed: int) -> Generated:
         """Make the circuit of a seed. Raises UsageError if no file can be mutated."""
-        made = self._circuit(seed)
-        if self._options.each:
-            made += b"c\n" + in_comments(seed, self._options)
+        made = self.made(seed)
+        if self.has_options:
+            made += b"c\n" + in_comments(seed, self.solver_options)
         return Generated(made)
 
-    def _circuit(self, seed: int) -> bytes:
-        values = self._values
-        if self._mutants is not None and (dice := dice_of(seed, values["mix"])) is not None:
-            return self._mutants.mutant(dice)
+    def random(self, seed: int) -> bytes:
+        values = self.values
         rng = random.Random(f"aiger {seed} {values['version']}")
-        gates = values["gates"]
+        gates, latches = values["gates"], values["latches"]
         if values["vary"] and gates > _SMALLEST:
-            # As many small circuits as large ones.
-            share = rng.random()
-            gates = round(_SMALLEST ** (1 - share) * gates**share)
-        latches = values["latches"]
+            gates = drawn_size(rng.random(), _SMALLEST, gates)
         if latches is None:
             latches = rng.randint(0, gates // 8)
-        circuit = random_circuit(
-            rng, gates, latches, binary=values["notation"] == "aig", old=values["version"] == "1.0"
-        )
-        return write(circuit)
-
-    def words(self, seed: int) -> Sequence[str]:
-        return ["--seed", str(seed), *words_of(OPTIONS, self._values)]
+        return write(random_circuit(rng, gates, latches, binary=self._binary, old=self._old))
 
 
 GENERATION = Generation(

@@ -8,32 +8,27 @@ written again: in binary files each change moves what follows, and the header co
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from reducekit.change import Change, Edit
-from reducekit.frontends.aiger.changing import (
+from reducekit.frontends.aiger.circuit import (
     FREE,
+    KINDS,
+    Circuit,
     Image,
+    Latch,
     folded,
+    mapped,
     replaced,
     unused,
-    with_roots,
     without_properties,
 )
-from reducekit.frontends.aiger.circuit import KINDS, Circuit, Latch
-from reducekit.frontends.aiger.reader import View
-from reducekit.frontends.aiger.writer import write
-from reducekit.passes import pass_
-from reducekit.search.problem import (
-    NOTHING,
-    Closure,
-    IndependentChanges,
-    IndependentItems,
-    Items,
-    Selection,
-)
+from reducekit.frontends.aiger.files import View, write
+from reducekit.frontends.common.items import WholeItems
+from reducekit.passes import FunctionPass, pass_
+from reducekit.search.problem import NOTHING, Closure, IndependentChanges, Items, Selection
 
 
 def _whole(circuit: Circuit, what: str) -> Change:
@@ -41,7 +36,7 @@ def _whole(circuit: Circuit, what: str) -> Change:
     return Change((Edit(0, (write(circuit),)),), what)
 
 
-class _Changed(IndependentItems):
+class _Changed(WholeItems):
     """Parts of a circuit as items; `change_all` makes the circuit in which some are changed."""
 
     free = 0
@@ -49,11 +44,7 @@ class _Changed(IndependentItems):
     def __init__(
         self, count: int, change_all: Callable[[Iterable[int]], Circuit], what: str
     ) -> None:
-        self.weights: Sequence[int] = b"\1" * count
-        self._change_all, self._what = change_all, what
-
-    def change(self, chosen: Selection, taken: Selection) -> Change:
-        return _whole(self._change_all(sorted({*chosen, *taken})), self._what)
+        super().__init__(count, lambda items: _whole(change_all(items), what))
 
 
 class _Replaced(Items):
@@ -62,7 +53,7 @@ class _Replaced(Items):
     free = 0
 
     def __init__(
-        self, circuit: Circuit, variables: range, becomes: Callable[[int], int], what: str
+        self, circuit: Circuit, variables: range, becomes: Callable[[Circuit, int], int], what: str
     ) -> None:
         self.circuit, self.variables, self.what = circuit, variables, what
         self.weights: Sequence[int] = b"\1" * len(variables)
@@ -81,23 +72,74 @@ class _Replaced(Items):
         return _whole(replaced(self.circuit, self._image({*chosen, *taken})), self.what)
 
     def _image(self, items: Iterable[int]) -> Image:
-        variables, becomes = self.variables, self._becomes
-        return {variables[item]: becomes(variables[item]) for item in items}
+        variables = self.variables
+        return {variables[item]: self._becomes(self.circuit, variables[item]) for item in items}
 
 
-def _gates(view: View, becomes: Callable[[int], int], what: str) -> Items:
-    circuit = view.circuit
-    return _Replaced(
-        circuit, range(circuit.first_gate, circuit.variables + 1), becomes, f"gates by {what}"
+def _replacing(
+    kind: str,
+    name: str,
+    text: str,
+    what: str,
+    becomes: Callable[[Circuit, int], int],
+    skip: int = 0,
+) -> FunctionPass:
+    """Return the pass that replaces inputs, latches or gates, all but the first `skip`."""
+
+    def variables(circuit: Circuit) -> range:
+        first = {"i": 1, "l": circuit.first_latch, "g": circuit.first_gate}[kind]
+        stop = {"i": circuit.first_latch, "l": circuit.first_gate, "g": circuit.variables + 1}[kind]
+        return range(first + skip, stop)
+
+    return FunctionPass(
+        name,
+        text,
+        lambda view: _Replaced(view.circuit, variables(view.circuit), becomes, what),
+        lambda view: len(variables(view.circuit)) > 0,
     )
 
 
-def _has_gates(view: View) -> bool:
-    return bool(view.circuit.left)
+def _reset(circuit: Circuit, variable: int) -> int:
+    return circuit.latches[variable - circuit.first_latch].reset or 0
 
 
-def _has_latches(view: View) -> bool:
-    return bool(view.circuit.latches)
+false_gates = _replacing(
+    "g", "false gates", "Replaces gates by false.", "gates by false", lambda *_: 0
+)
+true_gates = _replacing("g", "true gates", "Replaces gates by true.", "gates by true", lambda *_: 1)
+left_operands = _replacing(
+    "g", "left operands", "Replaces gates by their first operand.", "gates by an operand",
+    lambda circuit, gate: circuit.left[gate - circuit.first_gate],
+)  # fmt: skip
+right_operands = _replacing(
+    "g", "right operands", "Replaces gates by their second operand.", "gates by an operand",
+    lambda circuit, gate: circuit.right[gate - circuit.first_gate],
+)  # fmt: skip
+free_gates = _replacing(
+    "g", "gates to inputs", "Replaces gates by new inputs.", "gates by inputs", lambda *_: FREE
+)
+latches = _replacing(
+    "l", "latches", "Replaces latches by the value that they start with.", "latches by constants",
+    _reset,
+)  # fmt: skip
+other_latches = _replacing(
+    "l", "other latches", "Replaces latches by the other constant.", "latches by constants",
+    lambda circuit, latch: 1 - _reset(circuit, latch),
+)  # fmt: skip
+free_latches = _replacing(
+    "l", "latches to inputs", "Replaces latches by new inputs.", "latches by inputs",
+    lambda *_: FREE,
+)  # fmt: skip
+false_inputs = _replacing(
+    "i", "false inputs", "Replaces inputs by false.", "inputs by false", lambda *_: 0
+)
+true_inputs = _replacing(
+    "i", "true inputs", "Replaces inputs by true.", "inputs by true", lambda *_: 1
+)
+merges = _replacing(
+    "i", "merges", "Replaces inputs by the one before that stays.", "merge inputs",
+    lambda circuit, variable: 2 * variable - 2, skip=1,
+)  # fmt: skip
 
 
 @pass_("properties", lambda view: view.circuit.properties > 0)
@@ -144,97 +186,7 @@ def unreached(view: View) -> Items | None:
     )
 
 
-@pass_("false gates", _has_gates)
-def false_gates(view: View) -> Items:
-    """Replaces gates by false."""
-    return _gates(view, lambda gate: 0, "false")
-
-
-@pass_("true gates", _has_gates)
-def true_gates(view: View) -> Items:
-    """Replaces gates by true."""
-    return _gates(view, lambda gate: 1, "true")
-
-
-@pass_("left operands", _has_gates)
-def left_operands(view: View) -> Items:
-    """Replaces gates by their first operand."""
-    left, first = view.circuit.left, view.circuit.first_gate
-    return _gates(view, lambda gate: left[gate - first], "an operand")
-
-
-@pass_("right operands", _has_gates)
-def right_operands(view: View) -> Items:
-    """Replaces gates by their second operand."""
-    right, first = view.circuit.right, view.circuit.first_gate
-    return _gates(view, lambda gate: right[gate - first], "an operand")
-
-
-@pass_("gates to inputs", _has_gates)
-def free_gates(view: View) -> Items:
-    """Replaces gates by new inputs."""
-    return _gates(view, lambda gate: FREE, "inputs")
-
-
-def _latches(view: View, becomes: Callable[[Latch], int], what: str) -> Items:
-    circuit = view.circuit
-    first = circuit.first_latch
-    return _Replaced(
-        circuit,
-        range(first, circuit.first_gate),
-        lambda variable: becomes(circuit.latches[variable - first]),
-        what,
-    )
-
-
-@pass_("latches", _has_latches)
-def latches(view: View) -> Items:
-    """Replaces latches by the value that they start with."""
-    return _latches(view, lambda latch: latch.reset or 0, "latches by constants")
-
-
-@pass_("other latches", _has_latches)
-def other_latches(view: View) -> Items:
-    """Replaces latches by the other constant."""
-    return _latches(view, lambda latch: 1 - (latch.reset or 0), "latches by constants")
-
-
-@pass_("latches to inputs", _has_latches)
-def free_latches(view: View) -> Items:
-    """Replaces latches by new inputs."""
-    return _latches(view, lambda latch: FREE, "latches by inputs")
-
-
-def _inputs(view: View, becomes: Callable[[int], int], what: str) -> Items:
-    circuit = view.circuit
-    return _Replaced(circuit, range(1, circuit.inputs + 1), becomes, what)
-
-
-@pass_("false inputs", lambda view: view.circuit.inputs > 0)
-def false_inputs(view: View) -> Items:
-    """Replaces inputs by false."""
-    return _inputs(view, lambda variable: 0, "inputs by false")
-
-
-@pass_("true inputs", lambda view: view.circuit.inputs > 0)
-def true_inputs(view: View) -> Items:
-    """Replaces inputs by true."""
-    return _inputs(view, lambda variable: 1, "inputs by true")
-
-
-@pass_("merges", lambda view: view.circuit.inputs > 1)
-def merges(view: View) -> Items:
-    """Replaces inputs by the one before that stays."""
-    circuit = view.circuit
-    return _Replaced(
-        circuit,
-        range(2, circuit.inputs + 1),
-        lambda variable: 2 * variable - 2,
-        "merge inputs",
-    )
-
-
-@pass_("folding", _has_gates)
+@pass_("folding", lambda view: bool(view.circuit.left))
 def folding(view: View) -> Items | None:
     """Replaces all gates that are constant, or equal to an operand: one item."""
     image = folded(view.circuit)
@@ -243,45 +195,39 @@ def folding(view: View) -> Items | None:
     return IndependentChanges([_whole(replaced(view.circuit, image), "fold gates")])
 
 
-@pass_("next states", _has_latches)
+def _latched(view: View, change: Callable[[Latch], Latch], what: str) -> Items | None:
+    """Return the latches that a change makes others, as items."""
+    circuit = view.circuit
+    found = [at for at, each in enumerate(circuit.latches) if change(each) != each]
+
+    def change_all(items: Iterable[int]) -> Circuit:
+        changed = list(circuit.latches)
+        for item in items:
+            changed[found[item]] = change(changed[found[item]])
+        return replace(circuit, latches=changed)
+
+    return _Changed(len(found), change_all, what) if found else None
+
+
+@pass_("next states")
 def next_states(view: View) -> Items | None:
     """Makes next states of latches false."""
-    circuit = view.circuit
-    found = [at for at, each in enumerate(circuit.latches) if each.next]
-
-    def cut(items: Iterable[int]) -> Circuit:
-        changed = list(circuit.latches)
-        for item in items:
-            changed[found[item]] = Latch(0, changed[found[item]].reset)
-        return replace(circuit, latches=changed)
-
-    return _Changed(len(found), cut, "next states by false") if found else None
+    return _latched(view, lambda latch: latch._replace(next=0), "next states by false")
 
 
-@pass_("resets", _has_latches)
+@pass_("resets")
 def resets(view: View) -> Items | None:
     """Lets latches start with 0."""
-    circuit = view.circuit
-    found = [at for at, each in enumerate(circuit.latches) if each.reset != 0]
-
-    def zero(items: Iterable[int]) -> Circuit:
-        changed = list(circuit.latches)
-        for item in items:
-            changed[found[item]] = Latch(changed[found[item]].next, 0)
-        return replace(circuit, latches=changed)
-
-    return _Changed(len(found), zero, "resets") if found else None
+    return _latched(view, lambda latch: latch._replace(reset=0), "resets")
 
 
 @pass_("negations")
 def negations(view: View) -> Items | None:
     """Removes the negations of a variable everywhere."""
     circuit = view.circuit
-    used = {each >> 1 for each in circuit.left if each & 1}
-    used |= {each >> 1 for each in circuit.right if each & 1}
-    used |= {each >> 1 for each in circuit.roots() if each & 1}
-    used |= {each.next >> 1 for each in circuit.latches if each.next & 1}
-    found = sorted(used - {0})
+    states = (each.next for each in circuit.latches)
+    literals = chain(circuit.left, circuit.right, circuit.roots(), states)
+    found = sorted({each >> 1 for each in literals if each & 1} - {0})
 
     def positive(items: Iterable[int]) -> Circuit:
         chosen = {found[item] for item in items}
@@ -289,13 +235,7 @@ def negations(view: View) -> Items | None:
         def moved(literal: int) -> int:
             return literal & ~1 if literal >> 1 in chosen else literal
 
-        changed = replace(
-            circuit,
-            latches=[Latch(moved(each.next), each.reset) for each in circuit.latches],
-            left=array("i", map(moved, circuit.left)),
-            right=array("i", map(moved, circuit.right)),
-        )
-        return with_roots(changed, moved)
+        return mapped(circuit, moved)
 
     return _Changed(len(found), positive, "remove negations") if found else None
 

@@ -1,27 +1,30 @@
 """The BTOR frontend: reads BTOR and BTOR2 files and says what may be changed in them.
 
 `model` holds the graph of a file, the rules of all dialects, reader and writer. `generate`
-makes random files, `convert` translates between dialects and SMT-LIB, `inspect` draws graphs.
-`passes` are the changes a reduction tries, and `schedule` their order.
+makes random files, `convert` translates between dialects and SMT-LIB, `drawing` draws graphs.
+`passes` are the changes a reduction tries.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from functools import cached_property, total_ordering
 from typing import Any
 
 from reducekit.diagram import Diagram
-from reducekit.frontend import FormatCheck, FormatOption, Frontend, Schedule
+from reducekit.frontend import FormatCheck, FormatOption, Pass, Schedule
 from reducekit.frontends.btor.drawing.diagram import diagram
 from reducekit.frontends.btor.model.operators import Dialect, Op
 from reducekit.frontends.btor.model.reader import read
 from reducekit.frontends.btor.model.view import BtorView, view_of
-from reducekit.frontends.btor.order import Size
-from reducekit.frontends.btor.schedule import own_schedule, thesis_schedule
+from reducekit.frontends.btor.passes import cuts, merges, spelling, transition_system, widths
+from reducekit.frontends.btor.passes.cuts import Cut, References
+from reducekit.frontends.btor.passes.line_graph import FRESH, SHARED, ZERO
+from reducekit.frontends.btor.passes.node_removal import NodeRemoval
+from reducekit.frontends.btor.passes.widths import Widths
 from reducekit.frontends.btor.thesis_options import debugger_words
-from reducekit.offers import Conversions, Generation, Inspection
+from reducekit.frontends.common.offers import JudgesModels
 from reducekit.search.strategy import Passes
 
 _LINE = re.compile(
@@ -29,7 +32,102 @@ _LINE = re.compile(
 )
 
 
-class Btor(Frontend):
+_MANY = 5000
+"""Of more lines the widths are not added up."""
+_TWO_WIDTHS = frozenset({b"array", b"write", b"acond", b"anext", b"lambda"})
+
+
+@total_ordering
+class Size:
+    """The size of a text: lines, then the sum of widths, then bytes.
+
+    So no step adds a node, and none makes nodes wider without taking some away. Of a text
+    with many lines the widths count as 0: two texts are only compared by their widths if
+    they have the same number of lines. The widths of arrays are those of index and
+    element together; of BTOR2 only those of the `sort` lines count.
+    """
+
+    def __init__(self, text: bytes) -> None:
+        self.text = text
+        self.lines = text.count(b"\n")
+
+    @cached_property
+    def _rest(self) -> tuple[int, int]:
+        widths = _widths(self.text) if self.lines <= _MANY else 0
+        return widths, len(self.text)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Size):
+            return NotImplemented
+        return self.lines == other.lines and self._rest == other._rest
+
+    def __lt__(self, other: Size) -> bool:
+        if self.lines != other.lines:
+            return self.lines < other.lines
+        return self._rest < other._rest
+
+    def __hash__(self) -> int:
+        return hash(self.lines)
+
+
+def _widths(text: bytes) -> int:
+    """Add up the widths in the headers of lines; other words count 0. Never fails."""
+    total = 0
+    for line in text.split(b"\n"):
+        words = line.split(None, 5)
+        if len(words) < 3:
+            continue
+        if words[1] == b"sort":
+            found = words[3:4] if words[2] == b"bitvec" else []
+        elif words[1] in _TWO_WIDTHS:
+            found = words[2:4]
+        else:
+            found = words[2:3]
+        total += sum(int(word) for word in found if word.isdigit() and len(word) < 12)
+    return total
+
+
+_FEW = 60
+"""Up to this number of nodes, every edge is tried with every target."""
+
+
+def thesis_schedule(*, simplify: bool) -> Schedule:
+    """Return the one pass of the algorithms of the thesis, which runs once."""
+    return Schedule(rounds=(), once=(cuts.Nodes(simplify=simplify),))
+
+
+def own_schedule(*, simplify: bool) -> Schedule:
+    """Return our passes, those first that take most away for the fewest checks.
+
+    Short-cuts take away most of a graph in a few checks, and cuts to shared variables most of
+    the rest. At width 1 sorts coincide, so widths are reduced before nodes are merged. Passes
+    that only write the text in another way come before the rounds: after them, everything the
+    rounds refuted would have to be refuted again for the new text. The same holds for node
+    removal, whose candidates are whole texts. The closing passes look for what all others miss.
+    """
+    everywhere, others = References(most=_FEW), merges.Others(_FEW)
+    node_removal, transitions = NodeRemoval(_FEW), transition_system.transitions
+    rewriting = (
+        merges.negations, merges.nots, spelling.ranks, spelling.literals,
+        transition_system.symbols, spelling.spelling,
+    )  # fmt: skip
+    once: tuple[Pass, ...] = (
+        transition_system.options, cuts.cone, transition_system.properties, cuts.roots,
+        transitions, cuts.short_cuts, widths.all_widths, Cut(SHARED, leaves=True), Widths(),
+        merges.equal_nodes, everywhere, others, *rewriting, node_removal,
+    )  # fmt: skip
+    closing: tuple[Pass, ...] = (
+        References(), Widths(), Widths("kept widths", keep=True),
+        Cut(SHARED, leaves=True, last=True), Cut(FRESH, last=True), Cut(ZERO, last=True),
+        transitions, transition_system.states, merges.leaves, merges.equal_nodes,
+        transition_system.justice, merges.chains, *((spelling.simplified,) if simplify else ()),
+        *rewriting, node_removal,
+    )  # fmt: skip
+    prepare = (spelling.next_last,)
+    return Schedule(prepare=prepare, once=once, rounds=(everywhere, others), closing=closing)
+
+
+class Btor(JudgesModels):
     """The frontend for BTOR and BTOR2 files.
 
     Without a dialect each file's own is detected. `simplify` says whether the algorithms of
@@ -42,8 +140,9 @@ class Btor(Frontend):
     suffixes = (".btor", ".btor2", ".btr")
     unit = "nodes"
     strict = True
+    package = "reducekit.frontends.btor"
+    generator, converter, inspector = "generate.generator", "convert.offer", "drawing.drawing"
     model_check = "reducekit.frontends.btor.model_check"
-    asks_checkers = False
     options = (
         FormatOption(
             "dialect",
@@ -100,36 +199,6 @@ class Btor(Frontend):
         }
         counts["widths"] = sum(dag.width(line) for line in range(len(dag)))
         return counts
-
-    def wrong_model(self, text: bytes, output: bytes) -> bool:
-        """Return whether the witness that a model checker prints is none."""
-        from reducekit.frontends.btor.model_check import judge
-        from reducekit.frontends.btor.witness import is_claimed
-        from reducekit.frontends.model_test import is_wrong
-
-        # Without a model there is no need to parse the text.
-        return is_claimed(output) and is_wrong(judge, text, output)
-
-    @classmethod
-    def generation(cls) -> Generation:
-        """Return the generator of the thesis."""
-        from reducekit.frontends.btor.generate.offer import GENERATION
-
-        return GENERATION
-
-    @classmethod
-    def conversions(cls) -> Conversions:
-        """Return the conversions between dialects, and to SMT-LIB v2."""
-        from reducekit.frontends.btor.convert.offer import CONVERSIONS
-
-        return CONVERSIONS
-
-    @classmethod
-    def inspect(cls, text: bytes, notation: str | None, path: Path | None) -> Inspection:
-        """Look into a graph."""
-        from reducekit.frontends.btor.drawing.offer import inspect
-
-        return inspect(text, notation)
 
     def diagram(self, view: BtorView) -> Diagram:
         """Return the graph."""

@@ -12,33 +12,16 @@ from types import MappingProxyType
 
 STRATEGIES: Mapping[str, str] = MappingProxyType(
     {
-        "lw": "lw",
-        "bfs": "bfs",
-        "ddmin": "ddmin",
-        "hdd": "hdd",
-        "hddplus": "hdd+",
-        "hddstar": "hdd*",
-        "cref": "changeref",
-        "cbref": "changeref+",
-    }
-)
-"""The algorithms of the debugger, each with its name here."""
-
-GENERATOR_NUMBERS: Mapping[str, str] = MappingProxyType(
-    {
-        "s": "--seed",
-        "n": "--nodes",
-        "d": "--depth",
-        **{
-            name: f"--{name}"
-            for name in (
-                "vars", "arrays", "writes", "minwidth", "maxwidth", "arrmaxwidth", "dag", "clauses",
-            )
-        },
+        "lw": "lw", "bfs": "bfs", "ddmin": "ddmin", "hdd": "hdd", "hddplus": "hdd+",
+        "hddstar": "hdd*", "cref": "changeref", "cbref": "changeref+",
     }
 )  # fmt: skip
+"""The algorithms of the debugger, each with its name here."""
+_SAME = ["vars", "arrays", "writes", "minwidth", "maxwidth", "arrmaxwidth", "dag", "clauses"]
+GENERATOR_NUMBERS: Mapping[str, str] = MappingProxyType(
+    {"s": "--seed", "n": "--nodes", "d": "--depth", **{name: f"--{name}" for name in _SAME}}
+)
 """The generator's options with a number."""
-
 GENERATOR_FLAGS: Mapping[str, str] = MappingProxyType(
     {name: f"--{name}" for name in ("cnf", "cnfonly", "all", "noarrays")}
 )
@@ -51,7 +34,7 @@ _DIALECTS = {"": "btor1", "true": "btor1", "false": "btor-old"}  # of -newformat
 def generator_words(words: Sequence[str]) -> list[str]:
     """Return a command line of the thesis' generator as one of `reducekit generate btor`.
 
-    What is none of its options is left as it is, so that both ways of writing may be mixed.
+    Other options stay as they are, so both ways of writing may be mixed.
     """
     out: list[str] = []
     for word in words:
@@ -74,7 +57,7 @@ def debugger_words(words: Sequence[str]) -> list[str]:
     """Return a command line of the thesis' delta debugger as one of `reducekit btor`.
 
     `-interval`, how often it looked whether the solver still runs, has no counterpart: we are
-    told at once. What is none of its options is left as it is, and so is what follows `--`.
+    notified at once. Other options, and what follows `--`, stay as they are.
     """
     out: list[str] = []
     left = iter(words)

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
-from reducekit.frontend import FormatCheck, Frontend, Schedule
+from reducekit.frontend import FormatCheck, Schedule
 from reducekit.frontends.cnf import passes as each
 from reducekit.frontends.cnf.reader import HEADER, View, problems, recognises
-from reducekit.offers import Conversions, Generation, Inspection
+from reducekit.frontends.common.offers import JudgesModels
 from reducekit.search.strategy import Passes
 
 # Comments, the header, lists of variables (which may go on on other lines), the end of SATLIB.
@@ -23,7 +22,7 @@ _NO_CLAUSES = re.compile(
 )
 
 
-class Cnf(Frontend):
+class Cnf(JudgesModels):
     """The frontend for DIMACS CNF, WCNF, QDIMACS and ICNF files."""
 
     name = "cnf"
@@ -32,8 +31,8 @@ class Cnf(Frontend):
     suffixes = (".cnf", ".dimacs", ".wcnf", ".qdimacs", ".icnf")
     unit = "literals"
     strict = True
+    package = "reducekit.frontends.cnf"
     model_check = "reducekit.frontends.cnf.model_check"
-    asks_checkers = False
 
     @classmethod
     def recognises(cls, text: bytes) -> bool:
@@ -87,32 +86,3 @@ class Cnf(Frontend):
             "literals": len(view.literals),
             "variables": len(view.variables),
         }
-
-    def wrong_model(self, text: bytes, output: bytes) -> bool:
-        """Return whether the `v` lines of a solver make a clause false."""
-        from reducekit.frontends.cnf.model_check import has_model, judge
-        from reducekit.frontends.model_test import is_wrong
-
-        # Without a model there is no need to parse the text.
-        return has_model(output) and is_wrong(judge, text, output)
-
-    @classmethod
-    def generation(cls) -> Generation:
-        """Return the generator of random formulas."""
-        from reducekit.frontends.cnf.generate import GENERATION
-
-        return GENERATION
-
-    @classmethod
-    def conversions(cls) -> Conversions:
-        """Return the conversions between the formats, and to SMT-LIB v2."""
-        from reducekit.frontends.cnf.convert import CONVERSIONS
-
-        return CONVERSIONS
-
-    @classmethod
-    def inspect(cls, text: bytes, notation: str | None, path: Path | None) -> Inspection:
-        """Count clauses by their length, quantifiers, independent parts."""
-        from reducekit.frontends.cnf.inspection import inspect
-
-        return inspect(text)

@@ -1,19 +1,17 @@
-"""Clauses in another format: DIMACS, ICNF and SMT-LIB."""
+"""Clauses in another format (DIMACS, ICNF and SMT-LIB), and what they are made of, for `show`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
 from reducekit.errors import UsageError
-from reducekit.frontends.cnf.reader import Line, View, recognises, write
-from reducekit.offers import Conversions, Converted, Notation
+from reducekit.frontends.cnf.reader import Line, View, problems, recognises, write
+from reducekit.offers import Conversions, Converted, Inspection, Notation
 
 _SUFFIXES = {
-    "cnf": (".cnf", ".dimacs"),
-    "wcnf": (".wcnf",),
-    "qdimacs": (".qdimacs",),
-    "icnf": (".icnf",),
-}
+    "cnf": (".cnf", ".dimacs"), "wcnf": (".wcnf",), "qdimacs": (".qdimacs",), "icnf": (".icnf",),
+}  # fmt: skip
 
 
 def converted(text: bytes, source: str | None, target: str) -> Converted:
@@ -24,7 +22,8 @@ def converted(text: bytes, source: str | None, target: str) -> Converted:
     if target == "smt2":
         return Converted(b"\n".join((*_script(view), b"")))
     if target == "icnf":
-        return _to_icnf(view)
+        query = [Line(b"a", ())] if view.format == "cnf" else []
+        return Converted(write("icnf", [*_clauses(view, "icnf"), *query]))
     return _to_cnf(view)
 
 
@@ -34,13 +33,6 @@ def _clauses(view: View, what: str) -> list[Line]:
         name = "weights" if view.format == "wcnf" else "quantifiers"
         raise UsageError(f"{what} has no {name}: convert to smt2, or remove them")
     return [line for line in view.lines() if line.prefix in (b"", b"a")]
-
-
-def _to_icnf(view: View) -> Converted:
-    lines = _clauses(view, "icnf")
-    if view.format == "cnf":
-        lines.append(Line(b"a", ()))
-    return Converted(write("icnf", lines))
 
 
 def _to_cnf(view: View) -> Converted:
@@ -84,15 +76,6 @@ def _script(view: View) -> Iterator[bytes]:
         yield b"(check-sat)"
 
 
-def _conjunction(clauses: Sequence[bytes]) -> bytes:
-    return b"(and true %s)" % b" ".join(clauses) if clauses else b"true"
-
-
-def _opened(prefix: bytes, literals: Iterable[int]) -> bytes:
-    names = b" ".join(b"(v%d Bool)" % each for each in literals)
-    return b"(%s (%s)" % (b"forall" if prefix == b"a" else b"exists", names)
-
-
 def _quantified(view: View) -> Iterator[bytes]:
     """Yield a script with one assertion: quantifiers around the conjunction of the clauses.
 
@@ -102,8 +85,13 @@ def _quantified(view: View) -> Iterator[bytes]:
     bound = set[int]().union(*(literals for _, literals in blocks))
     yield b"(set-logic ALL)"
     yield from (b"(declare-const v%d Bool)" % each for each in view.variables if each not in bound)
-    opened = [_opened(prefix, literals) for prefix, literals in blocks if literals]
-    body = _conjunction([_clause(line.literals) for line in view.lines() if not line.prefix])
+    opened = []
+    for prefix, literals in blocks:
+        names = b" ".join(b"(v%d Bool)" % each for each in literals)
+        if names:
+            opened.append(b"(%s (%s)" % (b"forall" if prefix == b"a" else b"exists", names))
+    clauses = [_clause(line.literals) for line in view.lines() if not line.prefix]
+    body = b"(and true %s)" % b" ".join(clauses) if clauses else b"true"
     yield b"(assert %s)" % b" ".join((*opened, body + b")" * len(opened)))
     yield b"(check-sat)"
 
@@ -118,3 +106,51 @@ CONVERSIONS = Conversions(
     convert=converted,
     recognises=recognises,
 )
+
+
+def inspect(text: bytes, notation: str | None) -> Inspection:
+    """Look into a file. Raises ParseError."""
+    view = View(text)
+    return Inspection(lambda: _lines(view))
+
+
+def _lines(view: View) -> Iterator[str]:
+    yield (
+        f"{view.format}: {view.clauses:,} clauses, {len(view.literals):,} literals, "
+        f"{len(view.variables):,} variables"
+    )
+    sizes = Counter(
+        view.first[at + 1] - view.first[at] for at in range(len(view)) if view.counts(at)
+    )
+    if sizes:
+        yield "clauses by length: " + ", ".join(f"{n}: {sizes[n]:,}" for n in sorted(sizes))
+    prefixes = Counter(view.prefixes)
+    for prefix, what in ((b"h", "hard clauses"), (b"a", "lines with a"), (b"e", "lines with e")):
+        if prefixes[prefix]:
+            yield f"{what}: {prefixes[prefix]:,}"
+    used = set(view.literals)
+    pure = sum(-each not in used for each in used)
+    if pure:
+        yield f"variables of one sign only: {pure:,}"
+    parts = _components(view)
+    if len(parts) > 1:
+        yield f"independent parts: {len(parts):,}; variables of the largest: {max(parts):,}"
+    yield from problems(view)
+
+
+def _components(view: View) -> list[int]:
+    """Return the number of variables of each part that shares none with the others."""
+    parent: dict[int, int] = {each: each for each in view.variables}
+
+    def top(variable: int) -> int:
+        while parent[variable] != variable:
+            parent[variable] = variable = parent[parent[variable]]
+        return variable
+
+    for at in range(len(view)):
+        literals = view.literals[view.first[at] : view.first[at + 1]]
+        if view.counts(at) and literals:
+            first = top(abs(literals[0]))
+            for each in literals[1:]:
+                parent[top(abs(each))] = first
+    return list(Counter(map(top, view.variables)).values())

@@ -1,8 +1,11 @@
-"""Random clauses: uniform, in layers, parities, cardinalities, and pigeons in holes.
+"""Random clauses (uniform, in layers, parities, cardinalities, pigeons in holes), and mutants.
 
 Uniform clauses are drawn at the ratio of clauses to variables at which half of the formulas are
 satisfiable (Mertens, Mézard & Zecchina 2006). Layers, with gates and equivalences between them, are
 what found most bugs of SAT and QBF solvers (Brummayer, Lonsing & Biere, SAT 2010, section 3).
+
+Mutants have other literals, more or fewer clauses, or are two formulas in one. Near the threshold
+of satisfiability a literal decides, so a mutant may be answered in another way than its seed.
 """
 
 from __future__ import annotations
@@ -14,15 +17,157 @@ from functools import partial
 from itertools import combinations, product
 from math import isqrt
 from pathlib import Path
+from random import Random
 from typing import Any, Literal, TypeAlias, cast
 
-from reducekit.errors import UsageError
+from reducekit.errors import ParseError, UsageError
 from reducekit.frontends import mutation
-from reducekit.frontends.cnf.mutants import Seed, changed, seed_of
-from reducekit.frontends.cnf.reader import Format, Line, write
-from reducekit.frontends.mutation import Mutants, dice_of
-from reducekit.frontends.solver_options import in_comments, of_command, read_options
-from reducekit.offers import FormatOption, Generated, Generation, InputGenerator, words_of
+from reducekit.frontends.cnf.reader import Format, Line, View, problems, write
+from reducekit.frontends.mutation import Mutants, MutatingGenerator, drawn_size
+from reducekit.frontends.solver_options import in_comments, of_command
+from reducekit.offers import FormatOption, Generated, Generation
+
+_MOST = 5
+"""The number of changes of a mutant, at most."""
+_SHARED = 0.5
+"""How often two formulas that are joined have variables in common."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seed:
+    """A formula, ready to be changed."""
+
+    format: Format
+    lines: tuple[Line, ...]
+    variables: int
+    """The largest variable."""
+    flaws: int
+    """What is wrong with its quantifiers: a mutant is not worse."""
+
+
+def seed_of(text: bytes, notation: Format | None = None) -> Seed | None:
+    """Return a formula as a seed; None if it does not parse or has no clause.
+
+    None also for one of another format, if a `notation` is given.
+    WCNF with a header becomes that of 2022, without one.
+    """
+    try:
+        view = View(text)
+    except ParseError:
+        return None
+    if notation not in (None, view.format):
+        return None
+    if not any(map(view.counts, range(len(view)))) or not view.variables:
+        return None
+    weighted = view.format == "wcnf"
+    lines = tuple(
+        Line(b"h" if weighted and view.is_hard(prefix) else prefix, tuple(literals))
+        for prefix, literals in view.lines()
+    )
+    flaws = len(problems(View(write(view.format, lines))))
+    return Seed(view.format, lines, view.variables[-1], flaws)
+
+
+def changed(dice: Random, seed: Seed, other: Seed | None) -> bytes | None:
+    """Return the text of a seed, joined with the other one if that can be, with some changes."""
+    if other is not None and other.format == seed.format:
+        seed = joined(dice, seed, other)
+    lines = list(seed.lines)
+    for _ in range(dice.randint(1, _MOST)):
+        clauses = [at for at, each in enumerate(lines) if _is_clause(seed, each)]
+        if not clauses:
+            break
+        dice.choice(_CHANGES)(dice, seed, lines, dice.choice(clauses))
+    if tuple(lines) == seed.lines:
+        return None
+    text = write(seed.format, lines, seed.variables)
+    # Other formats can only have a wrong header, and `write` computes it.
+    if seed.format == "qdimacs" and len(problems(View(text))) > seed.flaws:
+        return None
+    return text
+
+
+def _is_clause(seed: Seed, line: Line) -> bool:
+    return seed.format == "wcnf" or not line.prefix
+
+
+def joined(dice: Random, first: Seed, second: Seed) -> Seed:
+    """Return the conjunction of two formulas, whose variables are the same ones or others."""
+    common = dice.random() < _SHARED and first.format != "qdimacs"  # none is quantified twice
+    by = 0 if common else first.variables
+    moved = [
+        Line(prefix, tuple(each + by if each > 0 else each - by for each in literals))
+        for prefix, literals in second.lines
+    ]
+    if first.format == "qdimacs":
+        blocks = [each for each in (*first.lines, *moved) if each.prefix]
+        lines = (*blocks, *(each for each in (*first.lines, *moved) if not each.prefix))
+    else:
+        lines = (*first.lines, *moved)
+    variables = max(first.variables, second.variables + by)
+    return Seed(first.format, lines, variables, first.flaws + second.flaws)
+
+
+def _literal(dice: Random, seed: Seed) -> int:
+    return dice.choice((1, -1)) * dice.randint(1, seed.variables)
+
+
+_Change: TypeAlias = Callable[[Random, Seed, list[Line], int], None]
+
+
+def _of_literals(change: Callable[[Random, Seed, list[int]], None], least: int) -> _Change:
+    """Return the change of a clause that changes its literals, if it has at least some."""
+
+    def changed_clause(dice: Random, seed: Seed, lines: list[Line], at: int) -> None:
+        literals = list(lines[at].literals)
+        if len(literals) >= least:
+            change(dice, seed, literals)
+            lines[at] = Line(lines[at].prefix, tuple(literals))
+
+    return changed_clause
+
+
+def _negate(dice: Random, seed: Seed, literals: list[int]) -> None:
+    literals[dice.randrange(len(literals))] *= -1
+
+
+def _exchange(dice: Random, seed: Seed, literals: list[int]) -> None:
+    literals[dice.randrange(len(literals))] = _literal(dice, seed)
+
+
+def _lengthen(dice: Random, seed: Seed, literals: list[int]) -> None:
+    literals.append(_literal(dice, seed))
+
+
+def _shorten(dice: Random, seed: Seed, literals: list[int]) -> None:
+    del literals[dice.randrange(len(literals))]
+
+
+def _remove(dice: Random, seed: Seed, lines: list[Line], at: int) -> None:
+    """Remove a clause."""
+    if sum(_is_clause(seed, each) for each in lines) > 1:
+        del lines[at]
+
+
+def _add(dice: Random, seed: Seed, lines: list[Line], at: int) -> None:
+    """Add a clause as long as another one, after it."""
+    prefix, literals = lines[at]
+    new = tuple(_literal(dice, seed) for _ in literals) or (_literal(dice, seed),)
+    lines.insert(at + 1, Line(prefix, new))
+
+
+def _equate(dice: Random, seed: Seed, lines: list[Line], at: int) -> None:
+    """Add that two literals are equal, as solvers look for equivalences."""
+    one, other = _literal(dice, seed), _literal(dice, seed)
+    prefix = lines[at].prefix
+    lines[at + 1 : at + 1] = [Line(prefix, (one, -other)), Line(prefix, (-one, other))]
+
+
+_CHANGES: tuple[_Change, ...] = (
+    _of_literals(_negate, 1), _of_literals(_exchange, 1), _of_literals(_lengthen, 0),
+    _of_literals(_shorten, 2), _remove, _add, _equate,
+)  # fmt: skip
+
 
 Shape: TypeAlias = Literal["uniform", "layers", "parity", "cardinality", "pigeons"]
 Clause: TypeAlias = list[int]
@@ -248,64 +393,42 @@ OPTIONS: tuple[FormatOption, ...] = (
         "shape", "Kind of formula; any draws one each time.", "choice", ANY, (*SHAPES, ANY)
     ),
     FormatOption(
-        "notation",
-        "Format of the files; with --mutate, of those that are changed.",
-        "choice",
-        "cnf",
-        FORMATS,
+        "notation", "Format of the files; with --mutate, of those that are changed.", "choice",
+        "cnf", FORMATS,
     ),
     FormatOption("length", "Literals of a clause.", "whole", 3, (), "K", least=2, most=7),
     FormatOption(
-        "ratio",
-        "Clauses per variable of uniform formulas; default: half of them satisfiable.",
-        "decimal",
-        None,
-        metavar="R",
-        least=0,
-        most=1000,
+        "ratio", "Clauses per variable of uniform formulas; default: half of them satisfiable.",
+        "decimal", None, metavar="R", least=0, most=1000,
     ),
     FormatOption("vary", "Vary the number of variables, up to --variables.", "flag", default=True),
     *mutation.OPTIONS,
     of_command("cnf"),
-)
+)  # fmt: skip
 
 
-class CnfGenerator(InputGenerator):
+class CnfGenerator(MutatingGenerator[Seed]):
     """Makes random formulas."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
-        self._values = values
         if values["shape"] == ANY and values["ratio"] is not None:
             raise UsageError("`ratio` requires `shape` uniform, layers or cardinality")
         self.suffix = f".{values['notation']}"
-        self._options = read_options(values["solver_options"], "cnf")
-        self.has_options = bool(self._options.each)
-        self._mutants: Mutants[Seed] | None = None
-        if values["mutate"] is not None:
-            notation = values["notation"]
-            self._mutants = Mutants(
-                Path(values["mutate"]),
-                (".cnf", ".dimacs", *(f".{each}" for each in FORMATS if each != "cnf")),
-                f"formulas in the format {notation} that have a clause (`notation` names another)",
-                partial(seed_of, notation=notation),
-                changed,
-            )
-            self.files, self.well_formed = self._mutants.files, False
+        super().__init__("cnf", OPTIONS, values, self._mutants_of)
+        self.well_formed = self.mutants is None
+
+    def _mutants_of(self, path: Path) -> Mutants[Seed]:
+        notation = self.values["notation"]
+        suffixes = (".cnf", ".dimacs", *(f".{each}" for each in FORMATS if each != "cnf"))
+        noun = f"formulas in the format {notation} that have a clause (`notation` names another)"
+        return Mutants(path, suffixes, noun, partial(seed_of, notation=notation), changed)
 
     def generate(self, seed: int) -> Generated:
         """Make the formula of a seed. Raises UsageError if no file can be mutated."""
-        return Generated(in_comments(seed, self._options, "c ") + self._formula(seed))
+        return Generated(in_comments(seed, self.solver_options, "c ") + self.made(seed))
 
-    def _formula(self, seed: int) -> bytes:
-        if self._mutants is not None and (dice := dice_of(seed, self._values["mix"])) is not None:
-            return self._mutants.mutant(dice)
-        return generate_text(self._parameters(seed), seed)
-
-    def words(self, seed: int) -> Sequence[str]:
-        return ["--seed", str(seed), *words_of(OPTIONS, self._values)]
-
-    def _parameters(self, seed: int) -> Parameters:
-        values = self._values
+    def random(self, seed: int) -> bytes:
+        values = self.values
         rng = random.Random(f"shape {seed}")
         shape = values["shape"]
         if shape == ANY:
@@ -313,12 +436,11 @@ class CnfGenerator(InputGenerator):
         variables = values["variables"]
         share = rng.random()
         if values["vary"] and variables > _SMALLEST:
-            # As many small formulas as large ones.
-            variables = round(_SMALLEST ** (1 - share) * variables**share)
-        ratio = THRESHOLDS[values["length"]] if values["ratio"] is None else values["ratio"]
-        return Parameters(
-            variables, cast("Shape", shape), values["length"], ratio, values["notation"]
-        )
+            variables = drawn_size(share, _SMALLEST, variables)
+        length, ratio = values["length"], values["ratio"]
+        ratio = THRESHOLDS[length] if ratio is None else ratio
+        wanted = Parameters(variables, cast("Shape", shape), length, ratio, values["notation"])
+        return generate_text(wanted, seed)
 
 
 GENERATION = Generation(

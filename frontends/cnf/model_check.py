@@ -13,11 +13,10 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Sequence
 
-from reducekit.frontends import model_test
+from reducekit.frontends import model_verdict
 from reducekit.frontends.cnf.reader import View
-from reducekit.frontends.model_test import Finding
+from reducekit.frontends.model_verdict import Finding
 
 _FOUND = re.compile(rb"^s (?:SATISFIABLE|OPTIMUM FOUND)[ \t\r]*$", re.MULTILINE)
 _VALUES = re.compile(rb"^v[ \t]([^\n]*)", re.MULTILINE)
@@ -54,7 +53,9 @@ def judge(text: bytes, output: bytes) -> Finding:
         return Finding(wrong=f"variable {twice} is both true and false in the model")
     unknown = ""
     for number, (prefix, literals) in enumerate(view.lines(), 1):
-        if not _is_hard(view, prefix) or not true.isdisjoint(literals):
+        # In CNF, lines with a prefix list variables.
+        hard = not prefix if view.format == "cnf" else view.is_hard(prefix)
+        if not hard or not true.isdisjoint(literals):
             continue
         if all(-each in true for each in literals):
             return Finding(wrong=f"clause {number} is false under the model")
@@ -62,17 +63,6 @@ def judge(text: bytes, output: bytes) -> Finding:
     return Finding(unknown=unknown)
 
 
-def _is_hard(view: View, prefix: bytes) -> bool:
-    """Return whether a line is a clause that has to be true."""
-    if view.format == "cnf":
-        return not prefix  # others list variables
-    return view.is_hard(prefix)
-
-
-def main(words: Sequence[str]) -> int:
-    """Run the solver on the file, check its model, and return the exit code."""
-    return model_test.main(words, "reducekit.frontends.cnf.model_check", judge)
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    module = "reducekit.frontends.cnf.model_check"
+    sys.exit(model_verdict.main(sys.argv[1:], module, judge))

@@ -16,7 +16,7 @@ from math import floor
 
 from reducekit.change import Change, Edit
 from reducekit.frontends.cnf.reader import LIMIT, Line, View
-from reducekit.frontends.text.passes import NodeItems
+from reducekit.frontends.common.items import NodeItems, WholeItems
 from reducekit.passes import pass_
 from reducekit.search.problem import IndependentChanges, IndependentItems, Items, Selection
 
@@ -71,12 +71,9 @@ class _Replaced(IndependentItems):
     """Variables as items; `image` says what the chosen ones become."""
 
     def __init__(
-        self,
-        view: View,
-        variables: Sequence[int],
-        image: Callable[[Iterable[int]], _Image],
+        self, view: View, variables: Sequence[int], image: Callable[[Iterable[int]], _Image],
         what: str,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.view, self.variables, self.what = view, variables, what
         self._image = image
         self.weights: Sequence[int] = [len(view.occurrences[each]) for each in variables]
@@ -133,6 +130,17 @@ def replaced(line: Line, image: _Image) -> Line | None:
     return None if listed and not found else Line(line.prefix, list(found))
 
 
+def _constant(view: View, *, against: bool) -> Items:
+    surplus = dict.fromkeys(view.variables, 0)
+    for literal in view.literals:
+        surplus[abs(literal)] += 1 if literal > 0 else -1
+
+    def image(variables: Iterable[int]) -> _Image:
+        return {each: TRUE if (surplus[each] >= 0) != against else -TRUE for each in variables}
+
+    return _Replaced(view, view.variables, image, "set variables")
+
+
 @pass_("constants", lambda view: bool(view.variables))
 def constants(view: View) -> Items:
     """Makes variables constant, so that most of their literals are true."""
@@ -145,41 +153,29 @@ def other_constants(view: View) -> Items:
     return _constant(view, against=True)
 
 
-def _constant(view: View, *, against: bool) -> Items:
-    surplus = dict.fromkeys(view.variables, 0)
-    for literal in view.literals:
-        surplus[abs(literal)] += 1 if literal > 0 else -1
-
-    def image(variables: Iterable[int]) -> _Image:
-        return {each: TRUE if (surplus[each] >= 0) != against else -TRUE for each in variables}
-
-    return _Replaced(view, view.variables, image, "set variables")
-
-
-@pass_("merges", lambda view: len(view.variables) > 1)
-def merges(view: View) -> Items:
-    """Replaces variables by the one before that stays."""
-    return _merged(view, negated=False)
-
-
-@pass_("negated merges", lambda view: len(view.variables) > 1)
-def negated_merges(view: View) -> Items:
-    """Replaces variables by the negation of the one before that stays."""
-    return _merged(view, negated=True)
-
-
-def _merged(view: View, *, negated: bool) -> Items:
+def _merged(view: View, sign: int) -> Items:
     before = dict(zip(view.variables[1:], view.variables, strict=False))
 
     def image(variables: Iterable[int]) -> _Image:
         found: dict[int, int] = {}
         for each in variables:  # ascending, so the one before is known
             stays = before[each]
-            stays = found.get(stays, stays)
-            found[each] = -stays if negated else stays
+            found[each] = sign * found.get(stays, stays)
         return found
 
     return _Replaced(view, view.variables[1:], image, "merge variables")
+
+
+@pass_("merges", lambda view: len(view.variables) > 1)
+def merges(view: View) -> Items:
+    """Replaces variables by the one before that stays."""
+    return _merged(view, 1)
+
+
+@pass_("negated merges", lambda view: len(view.variables) > 1)
+def negated_merges(view: View) -> Items:
+    """Replaces variables by the negation of the one before that stays."""
+    return _merged(view, -1)
 
 
 @pass_("names")
@@ -190,8 +186,7 @@ def names(view: View) -> Items | None:
     for clause in range(len(view)):
         line = view.line(clause)
         renamed = Line(
-            line.prefix,
-            [image[each] if each > 0 else -image[-each] for each in line.literals],
+            line.prefix, [image[each] if each > 0 else -image[-each] for each in line.literals]
         )
         if renamed != line:
             edits.append(Edit(view.nodes[clause], (bytes(renamed),)))
@@ -201,43 +196,34 @@ def names(view: View) -> Items | None:
     return IndependentChanges([Change(tuple(edits), "number variables")])
 
 
-class _Eliminations(IndependentItems):
-    """Variables as items, each to be eliminated: its clauses become their resolvents."""
-
-    def __init__(self, view: View, variables: Sequence[int]) -> None:
-        self.view, self.variables = view, variables
-        self.weights: Sequence[int] = [1] * len(variables)
-
-    def change(self, chosen: Selection, taken: Selection) -> Change:
-        view = self.view
-        clauses: list[Sequence[int]] = [line.literals for line in view.lines()]
-        places = list(range(len(clauses)))
-        before = list(filter(view.counts, range(len(view))))
-        alive = dict.fromkeys(before)
-        for item in sorted({*chosen, *taken}):
-            variable = self.variables[item]
-            resolved = _resolvents(variable, [(each, clauses[each]) for each in alive], places)
-            if resolved is None:
-                return Change(())
-            gone, new = resolved
-            for each in gone:
-                del alive[each]
-            alive.update(dict.fromkeys(range(len(clauses), len(clauses) + len(new))))
-            clauses += new
-            places += new.values()
-        gone_for_good = [each for each in before if each not in alive]
-        if not gone_for_good:
+def _eliminated(view: View, variables: Sequence[int]) -> Change:
+    """Return the change that eliminates variables: their clauses become their resolvents."""
+    clauses: list[Sequence[int]] = [line.literals for line in view.lines()]
+    places = list(range(len(clauses)))
+    before = list(filter(view.counts, range(len(view))))
+    alive = dict.fromkeys(before)
+    for variable in variables:
+        resolved = _resolvents(variable, [(each, clauses[each]) for each in alive], places)
+        if resolved is None:
             return Change(())
-        added: dict[int, list[bytes]] = {each: [] for each in gone_for_good}
-        for each in alive:
-            if each >= len(view):
-                added[places[each]].append(bytes(Line(b"", clauses[each])))
-        edits = (
-            Edit(view.nodes[each], (b"\n".join(lines),) if lines else ())
-            for each, lines in added.items()
-        )
-        head = view.head(len(gone_for_good) - sum(map(len, added.values())))
-        return Change((*head, *edits), "eliminate variables")
+        gone, new = resolved
+        for each in gone:
+            del alive[each]
+        alive.update(dict.fromkeys(range(len(clauses), len(clauses) + len(new))))
+        clauses += new
+        places += new.values()
+    added: dict[int, list[bytes]] = {each: [] for each in before if each not in alive}
+    if not added:
+        return Change(())
+    for each in alive:
+        if each >= len(view):
+            added[places[each]].append(bytes(Line(b"", clauses[each])))
+    edits = (
+        Edit(view.nodes[each], (b"\n".join(lines),) if lines else ())
+        for each, lines in added.items()
+    )
+    head = view.head(len(added) - sum(map(len, added.values())))
+    return Change((*head, *edits), "eliminate variables")
 
 
 def _resolvent(variable: int, both: Iterable[int]) -> tuple[int, ...] | None:
@@ -274,29 +260,25 @@ def _resolvents(
     return [at for at, _ in both], found
 
 
-def _by_variable(
-    clauses: Iterable[tuple[int, Sequence[int]]],
-) -> dict[int, list[tuple[int, Sequence[int]]]]:
-    """Return the clauses of each variable."""
-    inside: dict[int, list[tuple[int, Sequence[int]]]] = {}
-    for clause in clauses:
-        for variable in set(map(abs, clause[1])):
-            inside.setdefault(variable, []).append(clause)
-    return inside
-
-
 @pass_("eliminations", lambda view: view.format in ("cnf", "icnf") and len(view) <= _MANY)
 def eliminations(view: View) -> Items | None:
     """Eliminates variables: their clauses become the resolvents, if these are shorter."""
-    listed = {abs(lit) for prefix, literals in view.lines() if prefix for lit in literals}
-    clauses = [(at, line.literals) for at, line in enumerate(view.lines()) if not line.prefix]
-    inside = _by_variable(clauses)
+    listed: set[int] = set()
+    inside: dict[int, list[tuple[int, Sequence[int]]]] = {}
+    for at, (prefix, literals) in enumerate(view.lines()):
+        variables = set(map(abs, literals))
+        if prefix:
+            listed |= variables
+        for variable in () if prefix else variables:
+            inside.setdefault(variable, []).append((at, literals))
     found = [
         each
         for each in sorted(inside.keys() - listed)
         if _resolvents(each, inside[each], range(len(view))) is not None
     ]
-    return _Eliminations(view, found) if found else None
+    if not found:
+        return None
+    return WholeItems(len(found), lambda items: _eliminated(view, [found[each] for each in items]))
 
 
 @pass_("comments", lambda view: bool(view.comments))

@@ -155,6 +155,12 @@ class View:
     def _read(self, text: bytes) -> Document:
         start, end, stop = array("i", [0]), array("i", [len(text)]), array("i", [0])
         literals, open_at, skip = self.literals, -1, 0
+
+        def add_leaf(first: int, last: int) -> None:
+            start.append(first)
+            end.append(last)
+            stop.append(len(start))
+
         for match in _TOKEN.finditer(text):
             first, last = match.span()
             kind = match.lastindex
@@ -163,9 +169,7 @@ class View:
             if kind is not None and kind != _PROJECTED:
                 if kind == _END or open_at < 0:
                     self.comments.append(len(start))
-                    start.append(first)
-                    end.append(last)
-                    stop.append(len(start))
+                    add_leaf(first, last)
                 if kind == _END:
                     break
                 continue
@@ -176,9 +180,7 @@ class View:
                     skip = last = len(text) if found < 0 else found
                     self._read_header(text, first, last)
                     self.header_node = len(start)
-                    start.append(first)
-                    end.append(last)
-                    stop.append(len(start))
+                    add_leaf(first, last)
                     continue
                 open_at = len(start)
                 self.nodes.append(open_at)
@@ -188,9 +190,7 @@ class View:
                 prefix = self._prefix(word, text, first, kind == _PROJECTED)
                 self.prefixes.append(prefix)
                 if prefix:
-                    start.append(first)
-                    end.append(last)
-                    stop.append(len(start))
+                    add_leaf(first, last)
                     continue
             literal = int(word) if _LITERAL.fullmatch(word) else LIMIT
             if not -LIMIT < literal < LIMIT:
@@ -225,17 +225,13 @@ class View:
             raise ParseError("expected the only header before the first clause", text, first)
         self.format, self.header = found, tuple(map(int, words[2:]))
 
-    def _is_weight(self, word: bytes) -> bool:
-        """Return whether a clause of WCNF begins so; `h` only in the format without a header."""
-        if word == b"h" and self.header is None:
-            return True
-        return _WEIGHT.fullmatch(word) is not None and len(word) < 40
-
     def _prefix(self, word: bytes, text: bytes, first: int, projected: bool) -> bytes:
         if projected:
             return b" ".join(word.split())
         if self.format == "wcnf":
-            if not self._is_weight(word):
+            # `h` only in the format without a header.
+            hard = word == b"h" and self.header is None
+            if not hard and (_WEIGHT.fullmatch(word) is None or len(word) >= 40):
                 wanted = _EXPECTED if self.header is None else "expected the weight of a clause"
                 raise ParseError(wanted, text, first)
             return word

@@ -10,9 +10,13 @@ from typing import Any
 from reducekit.diagram import Diagram
 from reducekit.errors import ParseError, UsageError
 from reducekit.frontend import FormatCheck, FormatOption, Frontend, Schedule, by_size
-from reducekit.frontends.smt2.answers.status import status_of, without_status
 from reducekit.frontends.smt2.diagram import diagram
-from reducekit.frontends.smt2.language.commands import fingerprint, head_of
+from reducekit.frontends.smt2.language.commands import (
+    fingerprint,
+    head_of,
+    status_of,
+    without_status,
+)
 from reducekit.frontends.smt2.language.parser import parse
 from reducekit.frontends.smt2.language.validity import notes, problems
 from reducekit.frontends.smt2.language.view import ScriptView
@@ -141,19 +145,19 @@ class Smt2(Frontend):
 
     def guesses(self, text: bytes, good: Sequence[Probe], bad: Probe) -> list[bytes]:
         """Return the unsat core, and what is instantiated or ground besides."""
-        from reducekit.frontends.smt2.answers.guesses import guesses
+        from reducekit.frontends.smt2.answers.assertions import guesses
 
         return guesses(text, good, bad)
 
     def rejects(self, line: str, *, well_formed: bool) -> bool:
         """Return whether a failure line says that a solver need not accept the script."""
-        from reducekit.frontends.smt2.answers.rejections import rejects
+        from reducekit.frontends.smt2.answers.failures import rejects
 
         return rejects(line, well_formed=well_formed)
 
     def skeleton(self, text: bytes) -> str:
         """Return the operators and sorts that are left, and unusual commands."""
-        from reducekit.frontends.smt2.answers.skeleton import skeleton
+        from reducekit.frontends.smt2.answers.failures import skeleton
 
         return skeleton(text)
 
@@ -240,13 +244,13 @@ class Smt2(Frontend):
 
     def labels(self, texts: Sequence[bytes]) -> list[Part]:
         """Return the assertions, by the names that their writer gave them."""
-        from reducekit.frontends.smt2.answers.labels import labels
+        from reducekit.frontends.smt2.answers.assertions import labels
 
         return labels(texts)
 
     def instances(self, text: bytes, probe: Probe) -> list[int | None]:
         """Return how often the quantifiers of each assertion are instantiated."""
-        from reducekit.frontends.smt2.answers.instances import instances
+        from reducekit.frontends.smt2.answers.assertions import instances
         from reducekit.frontends.smt2.answers.variants import pieces
 
         counted = instances(text, probe) or {}

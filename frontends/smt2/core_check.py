@@ -17,9 +17,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from reducekit.errors import ParseError
-from reducekit.frontends.model_test import Finding, ended, printed
-from reducekit.frontends.smt2.answers.cores import core_of, part_of
-from reducekit.frontends.smt2.answers.status import without_status
+from reducekit.frontends.model_verdict import Finding, ended, printed
+from reducekit.frontends.smt2.answers.assertions import core_of, part_of
+from reducekit.frontends.smt2.language.commands import without_status
 from reducekit.frontends.smt2.language.parser import parse
 from reducekit.offers import Probe
 from reducekit.oracle.responses import read_answers

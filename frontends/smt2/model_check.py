@@ -17,16 +17,27 @@ first one counts.
 from __future__ import annotations
 
 import io
+import re
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from reducekit.frontends import model_test
-from reducekit.frontends.model_test import Finding
-from reducekit.frontends.smt2.answers.model_script import commands_of, with_model
-from reducekit.oracle.responses import Answer, Error, Model, read_answers, read_responses
+from reducekit.frontends import model_verdict
+from reducekit.frontends.model_verdict import Finding
+from reducekit.frontends.smt2.language.commands import head_of
+from reducekit.frontends.smt2.language.parser import parse
+from reducekit.frontends.smt2.language.sorts import canonical
+from reducekit.oracle.responses import (
+    Answer,
+    Definition,
+    Error,
+    Model,
+    read_answers,
+    read_responses,
+)
 
 MODULE = "reducekit.frontends.smt2.model_check"
 _CHECKERS = {
@@ -35,6 +46,15 @@ _CHECKERS = {
 }
 """The programs that are asked about models, with a limit of ten seconds."""
 _UNSCOPED = (b"push", b"pop", b"reset", b"reset-assertions")
+_DECLARES = (b"declare-fun", b"declare-const")
+_ENDS = (b"check-sat", b"check-sat-assuming")
+_LEFT_OUT = (b"set-info", b"set-option", b"set-logic", b"get-info", b"get-option", b"echo")
+_QUANTIFIED = re.compile(rb"\(\s*(?:forall|exists)\b")
+_ELEMENT = re.compile(r"\(as (@[^\s()|]+) ([^\s()|]+)\)")
+"""How cvc5 writes an element of a declared sort."""
+_DECLARED = re.compile(r"\(declare-fun (\S+) \(\) (\S+)\)")
+"""How Z3 declares one in its model."""
+_WORD = re.compile(r"\|[^|]*\||[^\s()|]+")
 
 
 def question(text: bytes) -> bytes:
@@ -70,8 +90,10 @@ def judge(text: bytes, output: bytes, checkers: Sequence[Sequence[str]] = ()) ->
         found = Finding(unknown=f"{unscoped[0].decode()} before the first check-sat")
     else:
         found = _evaluated(script.decode("utf-8", "replace"))
+    logic = b"HO_ALL" if b"(->" in script else b"ALL"  # cvc5 minds
+    asked = b"(set-logic %s)\n%s\n(check-sat)\n" % (logic, script)
     for checker in checkers if found.unknown else ():
-        answers = read_answers(model_test.printed(checker, _asked(script), ".smt2"))
+        answers = read_answers(model_verdict.printed(checker, asked, ".smt2"))
         if answers == (b"sat",):
             return Finding()
         name = Path(checker[0]).name
@@ -80,11 +102,6 @@ def judge(text: bytes, output: bytes, checkers: Sequence[Sequence[str]] = ()) ->
         answered = answers[-1].decode() if answers else "no answer"
         found = Finding(unknown=f"{found.unknown}; {name}: {answered}")
     return found
-
-
-def _asked(script: bytes) -> bytes:
-    logic = b"HO_ALL" if b"(->" in script else b"ALL"  # cvc5 minds
-    return b"(set-logic %s)\n%s\n(check-sat)\n" % (logic, script)
 
 
 def known_checkers(solver: str) -> list[tuple[str, ...]]:
@@ -119,13 +136,100 @@ def _evaluated(script: str) -> Finding:
     return Finding(unknown=unknown)
 
 
+def commands_of(text: bytes) -> list[tuple[bytes, bytes]]:
+    """Return the name and the text of each command. Raises ParseError."""
+    document = parse(text)
+    return [(head_of(document, each), document.source(each)) for each in document.children(0)]
+
+
+def with_model(text: bytes, model: Model) -> bytes:
+    """Return a script up to its first check, with definitions where the model has them.
+
+    The elements of declared sorts that the model names are declared, and differ. A definition that
+    another one uses comes before it; what the script does not declare and no definition uses is
+    left out, such as what Z3 says of division by zero. Raises ParseError.
+    """
+    # Elements of sorts become constants, which all solvers read.
+    definitions = {
+        _name(each.name): replace(
+            each, value=_ELEMENT.sub(lambda match: _constant(match[1]), each.value)
+        )
+        for each in model.definitions
+    }
+    elements = _elements(model)
+    found: list[bytes] = []
+    done: set[str] = set()
+    for name, command in commands_of(text):
+        if name in _ENDS:
+            break
+        declared = ""
+        if name in (*_DECLARES, b"declare-sort") and len(words := parse(command)) > 3:
+            declared = _name(words.source(3).decode("utf-8", "replace"))
+        if name in _DECLARES and declared in definitions:
+            for each in _needed(declared, definitions, done):
+                written = f"(define-fun {each.name} {each.parameters} {each.sort} {each.value})"
+                found.append(written.encode())
+            continue
+        if name not in _LEFT_OUT:
+            found.append(command)
+        if name == b"declare-sort" and declared in elements:
+            found += (f"(declare-fun {e} () {declared})".encode() for e in elements[declared])
+    for names in elements.values():
+        if names[1:]:
+            found.append(b"(assert (distinct %s))" % " ".join(names).encode())
+    if _QUANTIFIED.search(text):
+        found += (b"(assert %s)" % each.encode() for each in model.rest if "(forall" in each[:8])
+    return b"\n".join(found)
+
+
+def _name(word: str) -> str:
+    """Return the one spelling of a symbol."""
+    return canonical(word.encode()).decode()
+
+
+def _constant(element: str) -> str:
+    return f"reducekit!{element[1:]}"
+
+
+def _elements(model: Model) -> dict[str, list[str]]:
+    """Return the elements of each declared sort that a model names."""
+    found: dict[str, dict[str, None]] = {}
+    for each in model.definitions:
+        for element, sort in _ELEMENT.findall(each.value):
+            found.setdefault(_name(sort), {})[_constant(element)] = None
+    for entry in model.rest:
+        if match := _DECLARED.fullmatch(entry):
+            found.setdefault(_name(match[2]), {})[match[1]] = None
+    return {sort: list(names) for sort, names in found.items()}
+
+
+def _needed(
+    name: str, definitions: Mapping[str, Definition], done: set[str]
+) -> Iterator[Definition]:
+    """Yield a definition and those it uses that are not `done`, each after those that it uses."""
+    waiting, opened = [name], set[str]()
+    while waiting:
+        each = waiting[-1]
+        if each in done:
+            waiting.pop()
+            continue
+        inner = [word for word in map(_name, _WORD.findall(definitions[each].value))
+                 if word in definitions and word not in opened | done]  # fmt: skip
+        if each in opened or not inner:
+            done.add(waiting.pop())
+            yield definitions[each]
+        else:
+            waiting += inner
+        opened.add(each)
+
+
 def main(words: Sequence[str]) -> int:
     """Run the solver on the file, check its model, and return the exit code."""
     *program, path = words or ("",)
     at = program.index("--") if "--" in program else len(program)
     solver, checker = program[:at], program[at + 1 :]
     checkers = [checker] if checker else known_checkers(solver[0]) if solver else []
-    return model_test.main([*solver, path], MODULE, partial(judge, checkers=checkers), question)
+    return model_verdict.main([*solver, path], MODULE, partial(judge, checkers=checkers), question)
 
 
 if __name__ == "__main__":

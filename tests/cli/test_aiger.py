@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from reducekit.frontends.aiger.reader import read
+from reducekit.frontends.aiger.files import read
 from tests.cli.tool import Tool
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -7,8 +7,7 @@ import signal
 
 import pytest
 
-from reducekit.frontends.btor.generate.generator import Parameters, generate_text
-from reducekit.frontends.btor.generate.offer import words
+from reducekit.frontends.btor.generate.generator import Parameters, generate_text, words
 from reducekit.frontends.btor.model.operators import Dialect
 from reducekit.offers import made_by
 from tests.cli.tool import Tool, until

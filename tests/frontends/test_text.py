@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from reducekit.executors.executor import InProcess
 from reducekit.frontend import by_size
-from reducekit.frontends.text import Text, TextView, parse_lines
-from reducekit.frontends.text.passes import GroupTree, drop_groups
+from reducekit.frontends.text import GroupTree, Text, TextView, drop_groups, parse_lines
 from reducekit.oracle.limits import Limits
 from reducekit.reduction import Reduction
 from reducekit.registry import FRONTENDS, load, names, strategy

@@ -19,9 +19,7 @@ from reducekit.executors.repeating import Repeat, Repeating
 from reducekit.frontend import Frontend, Schedule, by_size
 from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.language.parser import parse
-from reducekit.frontends.text import Text
-from reducekit.frontends.text.parser import TextView
-from reducekit.frontends.text.passes import drop_lines
+from reducekit.frontends.text import Text, TextView, drop_lines
 from reducekit.oracle.limits import Limits
 from reducekit.reduction import Budget, Reduction, Result
 from reducekit.reduction.control import POLL

@@ -9,7 +9,7 @@ import pytest
 
 from reducekit import reduce
 from reducekit.events import Event, Notice
-from reducekit.frontends.smt2.answers.status import status_of, without_status
+from reducekit.frontends.smt2.language.commands import status_of, without_status
 
 Z3 = Path(sys.executable).with_name("z3")
 TEXT = b"""(set-logic QF_LIA)

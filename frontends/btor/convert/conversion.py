@@ -9,18 +9,26 @@ what is to be reached (as in Boolector's model checker of 2008), which are state
 
 from __future__ import annotations
 
+from collections.abc import Container, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+
 from reducekit.errors import UsageError
-from reducekit.frontends.btor.convert.inlining import inline
-from reducekit.frontends.btor.convert.lowering import (
-    extended,
-    negation_overflow,
-    non_zero,
-    shift_by_logarithm,
+from reducekit.frontends.btor.model.dag import (
+    Array,
+    BitVec,
+    Builder,
+    Dag,
+    Function,
+    constant_value,
+    free_params,
+    line_of,
+    literal_value,
+    moved,
+    parts_of,
+    reached,
 )
-from reducekit.frontends.btor.model.builder import Builder
-from reducekit.frontends.btor.model.dag import Array, BitVec, Dag, line_of
-from reducekit.frontends.btor.model.literals import literal_value
-from reducekit.frontends.btor.model.operators import CONSTANTS, Dialect, Op
+from reducekit.frontends.btor.model.operators import Dialect, Op
 
 _SHIFTS = frozenset({Op.SLL, Op.SRL, Op.SRA, Op.ROL, Op.ROR})
 _REDUCTIONS = frozenset({Op.REDOR, Op.REDAND, Op.REDXOR})
@@ -56,17 +64,13 @@ class _Conversion:
         self.bads: list[int] = []
         self.symbols: set[bytes] = set()
 
-    def refuse(self) -> None:
-        """Raise UsageError for what the target cannot say."""
+    def run(self) -> Dag:
         if self.from_two and not self.to_two:
             self.refuse_what_btor1_lacks()
         if self.registers and self.target is Dialect.FUN:
             raise UsageError("btor1+fun has no next: convert to btor1 or btor2")
-
-    def run(self) -> Dag:
-        self.refuse()
         for line, code in enumerate(self.dag.op):
-            args = [self.find(each) for each in self.dag.arguments(line)]
+            args = [moved(each, self.meaning) for each in self.dag.arguments(line)]
             if code == Op.SORT or (code == Op.OUTPUT and not self.to_two):
                 self.meaning.append(-1)
             elif code in (Op.INPUT, Op.STATE):
@@ -79,10 +83,6 @@ class _Conversion:
                 self.meaning.append(self.node(line, args))
         self.finish()
         return self.builder.dag()
-
-    def find(self, reference: int) -> int:
-        found = self.meaning[line_of(reference)]
-        return found if reference >= 0 else ~found
 
     def leaf(self, line: int) -> int:
         """Copy an input or a state."""
@@ -143,11 +143,10 @@ class _Conversion:
             elif amount == width and (self.from_two or self.target is Dialect.OLD):
                 return shift_by_logarithm(builder, code, args[0], args[1])
         literal = dag.literals.get(line, b"")
-        if code == Op.CONSTD and not self.to_two:
+        if code == Op.CONSTD and self.from_two and not self.to_two:
             # No sign and no leading zeros in BTOR1.
             width = dag.width(line)
-            if self.from_two:
-                return builder.constant(width, literal_value(code, literal, width))
+            return builder.constant(width, literal_value(code, literal, width))
         symbol = b"" if not (self.to_two or code == Op.PARAM) else dag.symbols.get(line, b"")
         return builder.add(code, sort, args, dag.numbers.get(line, ()), literal, symbol)
 
@@ -159,9 +158,7 @@ class _Conversion:
         one = builder.table.bitvec(1)
         # Roots are conjoined; of bads one is enough.
         code = Op.AND if self.to_two else Op.OR
-        joined = self.bads[0]
-        for each in self.bads[1:]:
-            joined = builder.add(code, one, (joined, each))
+        joined = reduce(lambda a, b: builder.add(code, one, (a, b)), self.bads)
         if self.to_two:
             builder.add(Op.BAD, -1, (joined,))
         else:
@@ -169,7 +166,7 @@ class _Conversion:
 
     def refuse_what_btor1_lacks(self) -> None:
         dag = self.dag
-        if any(isinstance(each, Array) and _is_nested(dag, each) for each in dag.sorts):
+        if any(isinstance(dag.sorts[part], Array) for each in dag.sorts for part in parts_of(each)):
             raise UsageError("BTOR1 has no arrays of arrays")
         for line in dag.lines_of(Op.FAIR, Op.JUSTICE):
             raise _refusal(dag, line, f"BTOR1 has nothing like {Op(dag.op[line]).name.lower()}")
@@ -191,26 +188,169 @@ class _Conversion:
                 raise _refusal(dag, init, "BTOR1 has no init for arrays")
         elif line not in self.registers:
             raise _refusal(dag, line, "BTOR1 has no state without next where others have one")
-        elif init is None or not _is_zero(dag, dag.arguments(init)[1]):
-            where = line if init is None else init
-            raise _refusal(dag, where, "BTOR1's registers start at zero")
+        else:
+            first = -1 if init is None else dag.arguments(init)[1]
+            zero = 0 if first >= 0 else (1 << dag.width(line)) - 1
+            if init is None or constant_value(dag, line_of(first)) != zero:
+                where = line if init is None else init
+                raise _refusal(dag, where, "BTOR1's registers start at zero")
 
 
 def _refusal(dag: Dag, line: int, what: str) -> UsageError:
     return UsageError(f"{what} (node {dag.ids[line]})")
 
 
-def _is_zero(dag: Dag, reference: int) -> bool:
-    line = line_of(reference)
-    code, width = dag.op[line], dag.width(line)
-    if code not in CONSTANTS:
-        return False
-    if code in (Op.ZERO, Op.ONE, Op.ONES):
-        value = {Op.ZERO: 0, Op.ONE: 1, Op.ONES: (1 << width) - 1}[Op(code)]
+# Operators that a dialect lacks, or wants of other sorts, are written by others. Each function adds
+# lines to a builder and returns the reference to the result.
+
+
+def extended(builder: Builder, code: Op, reference: int, width: int) -> int:
+    """Return `uext` or `sext` to a width, which may be the one there is."""
+    added = width - builder.width(reference)
+    if added == 0:
+        return reference
+    return builder.add(code, builder.table.bitvec(width), (reference,), (added,))
+
+
+def sliced(builder: Builder, reference: int, upper: int, lower: int) -> int:
+    """Return the bits `upper .. lower`, which may be all there are."""
+    if lower == 0 and upper == builder.width(reference) - 1:
+        return reference
+    sort = builder.table.bitvec(upper - lower + 1)
+    return builder.add(Op.SLICE, sort, (reference,), (upper, lower))
+
+
+def non_zero(builder: Builder, reference: int) -> int:
+    """Return whether a bit is set: `redor`, or the operand where it is one bit."""
+    if builder.width(reference) == 1:
+        return reference
+    return builder.add(Op.REDOR, builder.table.bitvec(1), (reference,))
+
+
+def negation_overflow(builder: Builder, reference: int) -> int:
+    """Return whether the operand is the least signed number, `nego`."""
+    width = builder.width(reference)
+    least = builder.constant(width, 1 << (width - 1))
+    return builder.add(Op.EQ, builder.table.bitvec(1), (reference, least))
+
+
+def shift_by_logarithm(builder: Builder, code: int, shifted: int, amount: int) -> int:
+    """Return a shift or rotation whose amount is as wide as what is shifted, in BTOR1's form.
+
+    That form wants a width of 2**k and k bits of amount.
+    """
+    width = builder.width(shifted)
+    if code in (Op.ROL, Op.ROR):
+        return _rotation(builder, code, shifted, amount)
+    bits = max(1, (width - 1).bit_length())
+    wide = 1 << bits
+    extension = Op.SEXT if code == Op.SRA else Op.UEXT
+    sort = builder.table.bitvec(wide)
+    operand = extended(builder, extension, shifted, wide)
+    low = sliced(builder, amount, bits - 1, 0)
+    result = sliced(builder, builder.add(code, sort, (operand, low)), width - 1, 0)
+    if width == bits:
+        return result
+    # An amount beyond `bits` bits shifts everything out.
+    too_far = non_zero(builder, sliced(builder, amount, width - 1, bits))
+    if code == Op.SRA:
+        out = extended(builder, Op.SEXT, sliced(builder, shifted, width - 1, width - 1), width)
     else:
-        value = literal_value(code, dag.literals[line], width)
-    return value == (0 if reference >= 0 else (1 << width) - 1)
+        out = builder.constant(width, 0)
+    return builder.add(Op.ITE, builder.table.bitvec(width), (too_far, out, result))
 
 
-def _is_nested(dag: Dag, sort: Array) -> bool:
-    return any(isinstance(dag.sorts[each], Array) for each in (sort.index, sort.element))
+def _rotation(builder: Builder, code: int, rotated: int, amount: int) -> int:
+    width = builder.width(rotated)
+    if width == 1:
+        return rotated
+    sort = builder.table.bitvec(width)
+    if width & (width - 1) == 0:
+        low = sliced(builder, amount, width.bit_length() - 2, 0)
+        return builder.add(code, sort, (rotated, low))
+    # What is shifted out on one side comes in on the other.
+    whole = builder.constant(width, width)
+    near = builder.add(Op.UREM, sort, (amount, whole))
+    far = builder.add(Op.SUB, sort, (whole, near))
+    left, right = (near, far) if code == Op.ROL else (far, near)
+    high = shift_by_logarithm(builder, Op.SLL, rotated, left)
+    low = shift_by_logarithm(builder, Op.SRL, rotated, right)
+    return builder.add(Op.OR, sort, (high, low))
+
+
+@dataclass(slots=True)
+class _Frame:
+    """A body that is being copied: its lines, how far it is, what params and lines became."""
+
+    lines: Sequence[int]
+    caller: _Frame | None = None
+    apply: int = -1
+    """The line of the caller that the body replaces."""
+    result: int = -1
+    """The reference to the body."""
+    at: int = 0
+    meaning: dict[int, int] = field(default_factory=dict)
+
+    def find(self, reference: int) -> int:
+        """Return what a reference became, here or in the frames around."""
+        line = line_of(reference)
+        frame: _Frame | None = self
+        while frame is not None:
+            if line in frame.meaning:
+                found = frame.meaning[line]
+                return found if reference >= 0 else ~found
+            frame = frame.caller
+        raise AssertionError(f"line {line} is not copied")
+
+
+def inline(dag: Dag, largest: int = 1_000_000) -> Dag:
+    """Return a Dag of dialect `btor1` that means the same and has no functions.
+
+    Raises UsageError where a function is used as an array (written, compared, chosen by
+    `acond`), and when `largest` lines do not do: nested functions may grow exponentially.
+    """
+    opened = free_params(dag)  # the lines that depend on a param outside of its lambda
+    cones: dict[int, list[int]] = {}
+    builder = Builder(Dialect.BTOR1, dag.sorts)
+    frames = [_Frame([line for line in range(len(dag)) if line not in opened])]
+    while frames:
+        frame = frames[-1]
+        if frame.at == len(frame.lines):
+            frames.pop()
+            if frame.caller is not None:
+                frame.caller.meaning[frame.apply] = frame.find(frame.result)
+            continue
+        line = frame.lines[frame.at]
+        frame.at += 1
+        code = dag.op[line]
+        if code in (Op.LAMBDA, Op.PARAM):
+            continue
+        arguments = dag.arguments(line)
+        if code in (Op.APPLY, Op.READ) and dag.op[arguments[0]] == Op.LAMBDA:
+            result = arguments[0]
+            inner = {}
+            for argument in arguments[1:]:
+                parameter, body = dag.arguments(result)
+                inner[parameter] = frame.find(argument)
+                result = body
+            if arguments[0] not in cones:
+                cones[arguments[0]] = _open_cone(dag, opened, line_of(result))
+            frames.append(_Frame(cones[arguments[0]], frame, line, result, meaning=inner))
+            continue
+        if any(isinstance(dag.sorts[dag.sort[line_of(each)]], Function) for each in arguments):
+            raise UsageError(f"node {dag.ids[line]} uses a function as an array")
+        if len(builder) >= largest:
+            raise UsageError(f"without functions there are more than {largest:,} lines")
+        args = [frame.find(each) for each in arguments]
+        frame.meaning[line] = builder.copy(dag, line, args, Op.READ if code == Op.APPLY else code)
+    return builder.dag()
+
+
+def _open_cone(dag: Dag, opened: Container[int], top: int) -> list[int]:
+    """Return the open lines that a line depends on, itself included, in file order."""
+
+    def below(line: int) -> list[int]:
+        operands = () if dag.op[line] == Op.LAMBDA else dag.arguments(line)
+        return [each for each in map(line_of, operands) if each in opened]
+
+    return sorted(reached([top] if top in opened else [], below))

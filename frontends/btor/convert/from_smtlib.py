@@ -15,13 +15,12 @@ import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from reducekit.document import Document
 from reducekit.errors import ParseError
 from reducekit.frontends.btor.convert.smtlib_operators import (
     BOOL,
-    Sort,
     Terms,
     UnsuitableError,
     Value,
@@ -34,6 +33,7 @@ from reducekit.frontends.btor.convert.smtlib_operators import (
 from reducekit.frontends.btor.model.dag import Dag
 from reducekit.frontends.btor.model.operators import Op
 from reducekit.frontends.smt2.language.parser import parse
+from reducekit.frontends.smt2.language.sorts import Sort
 from reducekit.text import shortened
 
 _OPEN = ord("(")
@@ -48,6 +48,11 @@ _IGNORED = frozenset(
     b"set-logic set-info set-option exit echo get-assertions get-assignment get-info get-model "
     b"get-option get-proof get-unsat-assumptions get-unsat-core get-value".split()
 )
+_PARTS: Mapping[bytes, int] = {
+    b"assert": 2, b"check-sat": 1, b"check-sat-assuming": 2, b"declare-const": 3,
+    b"declare-fun": 4, b"define-const": 4, b"define-fun": 5, b"define-sort": 4,
+}  # fmt: skip
+"""How many words and terms a command has, with its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +77,7 @@ class _Frame:
 
 
 _Task: TypeAlias = "Callable[[], None]"
+T = TypeVar("T")
 
 
 def from_smtlib(text: bytes) -> Dag:
@@ -117,8 +123,10 @@ class _Script:
         return self.document.text[self.document.start[node]] == _OPEN
 
     def word(self, node: int) -> bytes:
-        """Return an atom; a quoted symbol without its bars, which are no part of it."""
+        """Return an atom, a quoted symbol without its bars; nothing of a list."""
         source = self.document.source(node)
+        if self.is_list(node):
+            return b""
         return source[1:-1] if source[:1] == b"|" else source
 
     def name(self, node: int) -> bytes:
@@ -140,50 +148,41 @@ class _Script:
     def command(self, node: int) -> None:
         """Take a command of the script."""
         parts = self.parts(node, "a command")
-        word = b"" if not parts or self.is_list(parts[0]) else self.word(parts[0])
+        word = self.word(parts[0]) if parts else b""
         if word in _IGNORED:
             return
-        taken: Mapping[bytes, tuple[int, Callable[[int, Sequence[int]], None]]] = {
-            b"assert": (2, self.take_assert),
-            b"check-sat": (1, self.take_check),
-            b"check-sat-assuming": (2, self.take_assumptions),
-            b"declare-const": (3, self.take_constant),
-            b"declare-fun": (4, self.take_function),
-            b"define-const": (4, self.take_definition),
-            b"define-fun": (5, self.take_definition),
-            b"define-sort": (4, self.take_sort),
-        }
-        if word not in taken:
+        if word not in _PARTS:
             raise self.error(node, f"{self.shown(node)} cannot be said in BTOR")
-        count, take = taken[word]
-        if len(parts) != count:
-            raise self.error(node, f"expected {count - 1} operands of {word.decode()}")
-        if self.checked and word not in (b"check-sat", b"check-sat-assuming"):
+        if len(parts) != _PARTS[word]:
+            raise self.error(node, f"expected {_PARTS[word] - 1} operands of {word.decode()}")
+        if word in (b"check-sat", b"check-sat-assuming"):
+            if self.checked:
+                raise self.error(node, "a second check-sat cannot be said in BTOR")
+            self.checked = True
+        elif self.checked:
             raise self.error(node, "a script is converted up to its check-sat: expected no more")
-        take(node, parts)
+        if word == b"assert":
+            self.take_assert(parts[1])
+        elif word == b"check-sat-assuming":
+            for each in self.parts(parts[1], "a list of literals"):
+                self.take_assert(each)
+        elif word == b"declare-const":
+            self.declare(parts[1], (), self.sort(parts[2]))
+        elif word == b"declare-fun":
+            sorts = [self.sort(each) for each in self.parts(parts[2], "the sorts of parameters")]
+            self.declare(parts[1], sorts, self.sort(parts[3]))
+        elif word == b"define-sort":
+            if self.parts(parts[2], "parameters"):
+                raise self.error(parts[2], "a sort with parameters is not converted: expected ()")
+            self.sorts[self.name(parts[1])] = self.sort(parts[3])
+        elif word != b"check-sat":
+            self.take_definition(parts)
 
-    def take_assert(self, node: int, parts: Sequence[int]) -> None:
-        value = self.evaluate(parts[1])
+    def take_assert(self, node: int) -> None:
+        value = self.evaluate(node)
         if value.sort != BOOL:
-            raise self.error(parts[1], f"expected Bool, found {described(value.sort)}")
+            raise self.error(node, f"expected Bool, found {described(value.sort)}")
         self.terms.add(Op.CONSTRAINT, -1, (value.reference,))
-
-    def take_check(self, node: int, parts: Sequence[int]) -> None:
-        if self.checked:
-            raise self.error(node, "a second check-sat cannot be said in BTOR")
-        self.checked = True
-
-    def take_assumptions(self, node: int, parts: Sequence[int]) -> None:
-        self.take_check(node, parts)
-        for each in self.parts(parts[1], "a list of literals"):
-            self.take_assert(node, (node, each))
-
-    def take_constant(self, node: int, parts: Sequence[int]) -> None:
-        self.declare(parts[1], (), self.sort(parts[2]))
-
-    def take_function(self, node: int, parts: Sequence[int]) -> None:
-        sorts = [self.sort(each) for each in self.parts(parts[2], "the sorts of parameters")]
-        self.declare(parts[1], sorts, self.sort(parts[3]))
 
     def declare(self, node: int, sorts: Sequence[Sort], result: Sort) -> None:
         """Add an input; of a function its graph, an array."""
@@ -193,10 +192,7 @@ class _Script:
             flat = [1 if each == BOOL else width_of(each) for each in (*sorts, result)]
             if not all(flat):
                 raise self.error(node, "a function from or to arrays cannot be said in BTOR")
-            try:
-                sort = ("Array", bits(sum(flat[:-1])), result)
-            except UnsuitableError as error:
-                raise self.error(node, str(error)) from None
+            sort = ("Array", self.suitable(node, lambda: bits(sum(flat[:-1]))), result)
         symbol = name if _SYMBOL.fullmatch(name) else b""
         value = Value(self.terms.add(Op.INPUT, self.terms.index(sort), symbol=symbol), sort)
         if sorts:
@@ -206,7 +202,7 @@ class _Script:
             self.constants[name] = (self.declared, value)
         self.declared += 1
 
-    def take_definition(self, node: int, parts: Sequence[int]) -> None:
+    def take_definition(self, parts: Sequence[int]) -> None:
         """Take define-fun or define-const: a value, or a macro if it has parameters."""
         name = self.unused(parts[1])
         parameters = []
@@ -226,11 +222,6 @@ class _Script:
             self.constants[name] = (self.declared, value)
         self.declared += 1
 
-    def take_sort(self, node: int, parts: Sequence[int]) -> None:
-        if self.parts(parts[2], "parameters"):
-            raise self.error(parts[2], "a sort with parameters is not converted: expected ()")
-        self.sorts[self.name(parts[1])] = self.sort(parts[3])
-
     def unused(self, node: int) -> bytes:
         name = self.name(node)
         if name in self.constants or name in self.functions:
@@ -247,30 +238,27 @@ class _Script:
         """Return a sort. Arrays nest by recursion, a hundred deep at most."""
         return self._sort(node, 100)
 
-    def _vectors(self, node: int, width: int) -> Sort:
-        try:
-            return bits(self.number(width))
-        except UnsuitableError as error:
-            raise self.error(node, str(error)) from None
-
-    def _words(self, parts: Sequence[int]) -> list[bytes]:
-        """Return the words of some nodes, empty ones for lists."""
-        return [b"" if self.is_list(each) else self.word(each) for each in parts]
-
     def _sort(self, node: int, depth: int) -> Sort:
-        if not self.is_list(node):
+        if self.is_list(node):
+            parts = list(self.document.children(node))
+            words = list(map(self.word, parts))
+            if len(parts) == 3 and words[:2] == [b"_", b"BitVec"]:
+                return self.suitable(node, lambda: bits(self.number(parts[2])))
+            if len(parts) == 3 and words[0] == b"Array" and depth:
+                return ("Array", self._sort(parts[1], depth - 1), self._sort(parts[2], depth - 1))
+        else:
             word = self.word(node)
             found = BOOL if word == b"Bool" else self.sorts.get(word)
-            if found is None:
-                raise self.error(node, f"the sort {self.shown(node)} cannot be said in BTOR")
-            return found
-        parts = list(self.document.children(node))
-        words = self._words(parts)
-        if len(parts) == 3 and words[:2] == [b"_", b"BitVec"]:
-            return self._vectors(node, parts[2])
-        if len(parts) == 3 and words[0] == b"Array" and depth:
-            return ("Array", self._sort(parts[1], depth - 1), self._sort(parts[2], depth - 1))
+            if found is not None:
+                return found
         raise self.error(node, f"the sort {self.shown(node)} cannot be said in BTOR")
+
+    def suitable(self, node: int, make: Callable[[], T], before: str = "") -> T:
+        """Return what is made, or put the place to the error of what BTOR cannot say."""
+        try:
+            return make()
+        except UnsuitableError as error:
+            raise self.error(node, f"{before}{error}") from None
 
     # Terms.
 
@@ -341,23 +329,28 @@ class _Script:
     def indexed(self, node: int) -> tuple[bytes, tuple[int, ...]]:
         """Return the name and the indices of (_ extract 7 0)."""
         parts = list(self.document.children(node))
-        words = [b"" if self.is_list(each) else self.word(each) for each in parts]
-        if len(parts) < 3 or words[0] != b"_":
+        if len(parts) < 3 or self.word(parts[0]) != b"_":
             raise self.error(node, f"{self.shown(node)} cannot be said in BTOR")
-        return words[1], tuple(map(self.number, parts[2:]))
+        return self.word(parts[1]), tuple(map(self.number, parts[2:]))
+
+    def taken(self, count: int) -> list[Value]:
+        """Take the values that were evaluated last."""
+        at = len(self.values) - count
+        found = self.values[at:]
+        del self.values[at:]
+        return found
 
     def let(self, bindings: int, body: int, frame: _Frame) -> None:
         """Evaluate the values in the names outside, then the body in theirs too."""
-        pairs = [self.parts(each, "a binding") for each in self.parts(bindings, "bindings")]
-        for pair, node in zip(pairs, self.document.children(bindings), strict=True):
+        nodes = self.parts(bindings, "bindings")
+        pairs = [(node, self.parts(node, "a binding")) for node in nodes]
+        for node, pair in pairs:
             if len(pair) != 2:
                 raise self.error(node, "expected a name and its term")
-        names = [self.name(pair[0]) for pair in pairs]
+        names = [self.name(pair[0]) for _, pair in pairs]
 
         def bind() -> None:
-            found = self.values[len(self.values) - len(names) :]
-            del self.values[len(self.values) - len(names) :]
-            for name, value in zip(names, found, strict=True):
+            for name, value in zip(names, self.taken(len(names)), strict=True):
                 frame.names.setdefault(name, []).append(value)
             self.later(unbind)
             self.later(lambda: self.visit(body, frame))
@@ -367,7 +360,7 @@ class _Script:
                 frame.names[name].pop()
 
         self.later(bind)
-        self.visit_all([pair[1] for pair in pairs], frame)
+        self.visit_all([pair[1] for _, pair in pairs], frame)
 
     def annotated(self, parts: Sequence[int], frame: _Frame) -> None:
         """Evaluate (! term :named name); other attributes mean nothing here."""
@@ -395,17 +388,15 @@ class _Script:
         """Evaluate operands, then what is applied to them."""
 
         def done() -> None:
-            args = self.values[len(self.values) - len(rest) :]
-            del self.values[len(self.values) - len(rest) :]
+            args = self.taken(len(rest))
             function = None if indices else self.functions.get(word)
-            if function is None or not (frame.limit is None or function.number < frame.limit):
-                try:
-                    name = word.decode("ascii", "backslashreplace")
-                    self.values.append(apply(name, self.terms, args, indices))
-                except UnsuitableError as error:
-                    raise self.error(node, f"{shortened(word, 40)}: {error}") from None
+            if function is not None and (frame.limit is None or function.number < frame.limit):
+                self.enter(node, function, args)
                 return
-            self.enter(node, function, args)
+            name = word.decode("ascii", "backslashreplace")
+            shown = f"{shortened(word, 40)}: "
+            made = self.suitable(node, lambda: apply(name, self.terms, args, indices), shown)
+            self.values.append(made)
 
         self.later(done)
         self.visit_all(rest, frame)
@@ -418,7 +409,10 @@ class _Script:
             shown = [" ".join(map(described, each)) or "none" for each in (wanted, found)]
             raise self.error(node, f"expected operands of sorts {shown[0]}, found {shown[1]}")
         if function.array is not None:
-            index = concatenated(self.terms, [Value(each.reference, _flat(each)) for each in args])
+            flat = [
+                Value(each.reference, bits(1) if each.sort == BOOL else each.sort) for each in args
+            ]
+            index = concatenated(self.terms, flat)
             self.values.append(self.terms.value(Op.READ, function.result, function.array, index))
             return
         key = (function.number, tuple(args))
@@ -435,8 +429,3 @@ class _Script:
 
         self.later(done)
         self.later(lambda: self.visit(body, _Frame(names, function.number)))
-
-
-def _flat(value: Value) -> Sort:
-    """Return the sort of a value as a bit-vector: a Bool is one bit."""
-    return bits(1) if value.sort == BOOL else value.sort

@@ -27,7 +27,7 @@ def converted(text: bytes, source: str | None, target: str) -> Converted:
     if target == SMTLIB:
         return Converted(to_smtlib(dag))
     if target in _AIGER:
-        from reducekit.frontends.aiger.blasting import aiger_of
+        from reducekit.frontends.btor.convert.to_aiger import aiger_of
 
         return aiger_of(convert(dag, Dialect.BTOR2), target)
     return Converted(canonical(convert(dag, Dialect(target))))

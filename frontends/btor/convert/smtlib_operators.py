@@ -12,17 +12,17 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial, reduce
 from typing import NamedTuple, TypeAlias
 
-from reducekit.frontends.btor.convert import lowering
-from reducekit.frontends.btor.model.builder import Builder
+from reducekit.frontends.btor.convert import conversion
+from reducekit.frontends.btor.model.dag import Builder
 from reducekit.frontends.btor.model.operators import Dialect, Op
+from reducekit.frontends.smt2.language.sorts import Sort, print_sort
 
-Sort: TypeAlias = "tuple[str, *tuple[int | Sort, ...]]"
-"""("Bool",), ("BitVec", width) or ("Array", index, element)."""
-
-BOOL: Sort = ("Bool",)
-_MOST = 2**31 - 1  # bits: as in the reader
+BOOL: Sort = "Bool"
+_MOST = 2**31 - 1
+"""Bits: as in the reader."""
 
 
 class Value(NamedTuple):
@@ -37,37 +37,19 @@ class UnsuitableError(Exception):
 
 
 class Terms(Builder):
-    """A builder of BTOR2 that has each node once: equal terms become the same line."""
+    """A builder of BTOR2 in which equal terms are the same line."""
 
     def __init__(self) -> None:
-        super().__init__(Dialect.BTOR2)
-        self._known: dict[tuple[object, ...], int] = {}
-
-    def add(
-        self,
-        code: int,
-        sort: int,
-        args: Sequence[int] = (),
-        numbers: tuple[int, ...] = (),
-        literal: bytes = b"",
-        symbol: bytes = b"",
-    ) -> int:
-        """Return the line of a node, which may be there already; inputs are always new."""
-        if code in (Op.INPUT, Op.CONSTRAINT):
-            return super().add(code, sort, args, numbers, literal, symbol)
-        key = (code, sort, *args, numbers, literal)
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = super().add(code, sort, args, numbers, literal, symbol)
-        return found
+        super().__init__(Dialect.BTOR2, unique=True)
 
     def index(self, sort: Sort) -> int:
         """Return the index of a sort in the table."""
         if sort == BOOL:
             return self.table.bitvec(1)
-        if sort[0] == "BitVec":
-            return self.table.bitvec(width_of(sort))
-        return self.table.array(self.index(_part(sort, 1)), self.index(_part(sort, 2)))
+        if (width := width_of(sort)) > 0:
+            return self.table.bitvec(width)
+        index, element = parts_of(sort)
+        return self.table.array(self.index(index), self.index(element))
 
     def value(self, code: Op, sort: Sort, *args: Value) -> Value:
         """Return an operator over operands."""
@@ -92,28 +74,37 @@ def bits(width: int) -> Sort:
 
 def width_of(sort: Sort) -> int:
     """Return the width of a bit-vector sort, 0 for any other."""
-    width = sort[-1] if sort[0] == "BitVec" else 0
+    width = sort[1] if sort[0] == "BitVec" else 0
     assert isinstance(width, int)
     return width
 
 
+def parts_of(sort: Sort) -> tuple[Sort, Sort]:
+    """Return the sorts of index and element of an array sort."""
+    assert isinstance(sort, tuple)
+    _, index, element = sort
+    assert not isinstance(index, int)
+    assert not isinstance(element, int)
+    return index, element
+
+
 def described(sort: Sort) -> str:
     """Return a sort as SMT-LIB writes it."""
-    if sort == BOOL:
-        return "Bool"
-    if sort[0] == "BitVec":
-        return f"(_ BitVec {width_of(sort)})"
-    return f"(Array {described(_part(sort, 1))} {described(_part(sort, 2))})"
+    return print_sort(sort).decode()
 
 
-def _part(sort: Sort, at: int) -> Sort:
-    found = sort[at]
-    assert isinstance(found, tuple)
-    return found
-
-
-Operator: TypeAlias = Callable[[Terms, Sequence[Value], Sequence[int]], Value]
+_Make: TypeAlias = Callable[[Terms, Sequence[Value], Sequence[int]], Value]
 """Makes a node of operands and indices (`(_ extract 7 0)` has two)."""
+
+
+class Operator(NamedTuple):
+    """An operator: how many operands and indices it takes, and what the operands have to be."""
+
+    least: int
+    most: int | None
+    check: Callable[[Sequence[Value]], object]
+    make: _Make
+    indices: int = 0
 
 
 def apply(name: str, terms: Terms, args: Sequence[Value], indices: Sequence[int]) -> Value:
@@ -122,171 +113,101 @@ def apply(name: str, terms: Terms, args: Sequence[Value], indices: Sequence[int]
     if operator is None:
         shown = f"(_ {name} {' '.join(map(str, indices))})" if indices else name
         raise UnsuitableError(f"{shown} is not declared above, and no operator that BTOR can say")
-    return operator(terms, args, indices)
-
-
-def complement(value: Value) -> Value:
-    """Return the negation of a Bool or bit-vector."""
-    return Value(~value.reference, value.sort)
+    least, most = operator.least, operator.most
+    if len(indices) != operator.indices:
+        raise UnsuitableError(f"expected {operator.indices} indices, found {len(indices)}")
+    if len(args) < least or (most is not None and len(args) > most):
+        wanted = f"{least} operands" if least == most else f"{least} operands or more"
+        raise UnsuitableError(f"expected {wanted}, found {len(args)}")
+    operator.check(args)
+    return operator.make(terms, args, indices)
 
 
 # What operands have to be.
 
 
-def _counted(args: Sequence[Value], least: int, most: int | None = None) -> None:
-    if len(args) < least or (most is not None and len(args) > most):
-        wanted = f"{least} operands" if least == most else f"{least} operands or more"
-        raise UnsuitableError(f"expected {wanted}, found {len(args)}")
-
-
-def _same(args: Sequence[Value]) -> Sort:
+def _same(args: Sequence[Value]) -> None:
     for each in args[1:]:
         if each.sort != args[0].sort:
             raise UnsuitableError(
                 f"operands of different sorts: {described(args[0].sort)} and {described(each.sort)}"
             )
-    return args[0].sort
 
 
 def _bools(args: Sequence[Value]) -> None:
     for each in args:
-        if each.sort != BOOL:
-            raise UnsuitableError(f"expected Bool, found {described(each.sort)}")
+        _require(each, BOOL)
 
 
-def _widths(args: Sequence[Value]) -> list[int]:
+def _vectors(args: Sequence[Value]) -> None:
     for each in args:
         if not width_of(each.sort):
             raise UnsuitableError(f"expected a bit-vector, found {described(each.sort)}")
-    return [width_of(each.sort) for each in args]
 
 
-# Shapes of operators.
+def _same_vectors(args: Sequence[Value]) -> None:
+    _vectors(args)
+    _same(args)
 
 
-def _folded(code: Op, sort_checked: Callable[[Sequence[Value]], object]) -> Operator:
-    """Return an operator of two operands of one sort or more, from left to right."""
-
-    def operator(terms: Terms, args: Sequence[Value], indices: Sequence[int]) -> Value:
-        _counted(args, 2)
-        sort_checked(args)
-        sort = _same(args)
-        result = args[0]
-        for each in args[1:]:
-            result = terms.value(code, sort, result, each)
-        return result
-
-    return operator
+def _choice(args: Sequence[Value]) -> None:
+    _bools(args[:1])
+    _same(args[1:])
 
 
-def _vectors(code: Op) -> Operator:
-    """Return an operator of two bit-vectors of one width, which the result has."""
-
-    def operator(terms: Terms, args: Sequence[Value], indices: Sequence[int]) -> Value:
-        _counted(args, 2, 2)
-        _widths(args)
-        return terms.value(code, _same(args), *args)
-
-    return operator
+def _access(args: Sequence[Value]) -> None:
+    """Require an array, an index and, of a write, an element."""
+    if args[0].sort[0] != "Array":
+        raise UnsuitableError(f"expected an array, found {described(args[0].sort)}")
+    for each, wanted in zip(args[1:], parts_of(args[0].sort), strict=False):
+        _require(each, wanted)
 
 
-def _predicate(code: Op) -> Operator:
-    """Return a comparison of two bit-vectors of one width."""
-
-    def operator(terms: Terms, args: Sequence[Value], indices: Sequence[int]) -> Value:
-        _counted(args, 2, 2)
-        _widths(args)
-        _same(args)
-        return terms.value(code, BOOL, *args)
-
-    return operator
+def _require(value: Value, sort: Sort) -> None:
+    if value.sort != sort:
+        raise UnsuitableError(f"expected {described(sort)}, found {described(value.sort)}")
 
 
-def _unary(make: Callable[[Terms, Value], Value]) -> Operator:
-    """Return an operator of one bit-vector."""
-
-    def operator(terms: Terms, args: Sequence[Value], indices: Sequence[int]) -> Value:
-        _counted(args, 1, 1)
-        _widths(args)
-        return make(terms, args[0])
-
-    return operator
+# What they become.
 
 
-def _indexed(count: int, make: Callable[[Terms, Value, Sequence[int]], Value]) -> Operator:
-    """Return an operator of one bit-vector and some numbers."""
-
-    def operator(terms: Terms, args: Sequence[Value], indices: Sequence[int]) -> Value:
-        if len(indices) != count:
-            raise UnsuitableError(f"expected {count} indices, found {len(indices)}")
-        _counted(args, 1, 1)
-        _widths(args)
-        return make(terms, args[0], indices)
-
-    return operator
+def _plain(code: Op, result: Sort | None = None) -> _Make:
+    """Return an operator of BTOR; its result has the sort of the last operand, or another one."""
+    return lambda terms, args, _: terms.value(code, result or args[-1].sort, *args)
 
 
-# Core.
+def _folded(code: Op) -> _Make:
+    """Return an operator over all operands from left to right."""
+    return lambda terms, args, _: reduce(partial(terms.value, code, args[0].sort), args)
 
 
-def _not(terms: Terms, args: Sequence[Value], indices: Sequence[int]) -> Value:
-    _counted(args, 1, 1)
-    _bools(args)
-    return complement(args[0])
+def _complement(terms: Terms, args: Sequence[Value], indices: Sequence[int]) -> Value:
+    return Value(~args[0].reference, args[0].sort)
 
 
 def _implies(terms: Terms, args: Sequence[Value], indices: Sequence[int]) -> Value:
     """Return (=> a b c): associative to the right."""
-    _counted(args, 2)
-    _bools(args)
     result = args[-1]
     for each in reversed(args[:-1]):
         result = terms.value(Op.IMPLIES, BOOL, each, result)
     return result
 
 
-def equality(terms: Terms, args: Sequence[Value], indices: Sequence[int] = ()) -> Value:
+_conjunction = _folded(Op.AND)
+
+
+def _equality(terms: Terms, args: Sequence[Value], indices: Sequence[int] = ()) -> Value:
     """Return whether all operands are equal, each to the next."""
-    _counted(args, 2)
-    _same(args)
     pairs = [terms.value(Op.EQ, BOOL, *pair) for pair in itertools.pairwise(args)]
-    return _conjunction(terms, pairs)
+    return _conjunction(terms, pairs, ())
 
 
 def _distinct(terms: Terms, args: Sequence[Value], indices: Sequence[int]) -> Value:
-    _counted(args, 2)
-    _same(args)
-    pairs = [
-        complement(terms.value(Op.EQ, BOOL, one, other))
-        for at, one in enumerate(args)
-        for other in args[at + 1 :]
-    ]
-    return _conjunction(terms, pairs)
+    pairs = [terms.value(Op.EQ, BOOL, *pair) for pair in itertools.combinations(args, 2)]
+    return _conjunction(terms, [Value(~each.reference, BOOL) for each in pairs], ())
 
 
-def _conjunction(terms: Terms, args: Sequence[Value]) -> Value:
-    result = args[0]
-    for each in args[1:]:
-        result = terms.value(Op.AND, BOOL, result, each)
-    return result
-
-
-def _ite(terms: Terms, args: Sequence[Value], indices: Sequence[int]) -> Value:
-    _counted(args, 3, 3)
-    _bools(args[:1])
-    return terms.value(Op.ITE, _same(args[1:]), *args)
-
-
-# Bit-vectors.
-
-
-def _concat(terms: Terms, args: Sequence[Value], indices: Sequence[int]) -> Value:
-    _counted(args, 2)
-    _widths(args)
-    return concatenated(terms, args)
-
-
-def concatenated(terms: Terms, args: Sequence[Value]) -> Value:
+def concatenated(terms: Terms, args: Sequence[Value], indices: Sequence[int] = ()) -> Value:
     """Return bit-vectors side by side, the first one as the most significant bits."""
     result = args[0]
     for each in args[1:]:
@@ -297,43 +218,36 @@ def concatenated(terms: Terms, args: Sequence[Value]) -> Value:
 
 def _comparison(terms: Terms, args: Sequence[Value], indices: Sequence[int]) -> Value:
     """Return bvcomp: equality as one bit."""
-    _counted(args, 2, 2)
-    _widths(args)
-    return Value(equality(terms, args).reference, bits(1))
+    return Value(_equality(terms, args).reference, bits(1))
 
 
-def _reduced(code: Op) -> Callable[[Terms, Value], Value]:
-    def make(terms: Terms, value: Value) -> Value:
-        return terms.value(code, bits(1), value)
-
-    return make
-
-
-def _least(terms: Terms, value: Value) -> Value:
+def _least(terms: Terms, args: Sequence[Value], indices: Sequence[int]) -> Value:
     """Return bvnego: whether negation overflows."""
-    return Value(lowering.negation_overflow(terms, value.reference), BOOL)
+    return Value(conversion.negation_overflow(terms, args[0].reference), BOOL)
 
 
-def _extract(terms: Terms, value: Value, indices: Sequence[int]) -> Value:
+def _extract(terms: Terms, args: Sequence[Value], indices: Sequence[int]) -> Value:
+    reference, sort = args[0]
     upper, lower = indices
-    if not width_of(value.sort) > upper >= lower:
-        raise UnsuitableError(f"there are no bits {upper} to {lower} in {described(value.sort)}")
-    return Value(lowering.sliced(terms, value.reference, upper, lower), bits(upper - lower + 1))
+    if not width_of(sort) > upper >= lower:
+        raise UnsuitableError(f"there are no bits {upper} to {lower} in {described(sort)}")
+    return Value(conversion.sliced(terms, reference, upper, lower), bits(upper - lower + 1))
 
 
-def _extended(code: Op) -> Callable[[Terms, Value, Sequence[int]], Value]:
-    def make(terms: Terms, value: Value, indices: Sequence[int]) -> Value:
-        sort = bits(width_of(value.sort) + indices[0])
-        return Value(lowering.extended(terms, code, value.reference, width_of(sort)), sort)
+def _extended(code: Op) -> _Make:
+    def make(terms: Terms, args: Sequence[Value], indices: Sequence[int]) -> Value:
+        sort = bits(width_of(args[0].sort) + indices[0])
+        extended = conversion.extended(terms, code, args[0].reference, width_of(sort))
+        return Value(extended, sort)
 
     return make
 
 
-def _repeat(terms: Terms, value: Value, indices: Sequence[int]) -> Value:
+def _repeat(terms: Terms, args: Sequence[Value], indices: Sequence[int]) -> Value:
     times = indices[0]
-    width = width_of(bits(width_of(value.sort) * times))
+    bits(width_of(args[0].sort) * times)  # not too wide, and not 0
     # Doubling: as many nodes as the number of copies has digits.
-    result, power = None, value
+    result, power = None, args[0]
     while times:
         if times & 1:
             result = power if result is None else concatenated(terms, (power, result))
@@ -341,89 +255,71 @@ def _repeat(terms: Terms, value: Value, indices: Sequence[int]) -> Value:
         if times:
             power = concatenated(terms, (power, power))
     assert result is not None
-    assert width_of(result.sort) == width
     return result
 
 
-def _rotated(left: bool) -> Callable[[Terms, Value, Sequence[int]], Value]:
-    def make(terms: Terms, value: Value, indices: Sequence[int]) -> Value:
-        width = width_of(value.sort)
+def _rotated(left: bool) -> _Make:
+    def make(terms: Terms, args: Sequence[Value], indices: Sequence[int]) -> Value:
+        width = width_of(args[0].sort)
         by = indices[0] % width
         if not by:
-            return value
+            return args[0]
         cut = width - by if left else by  # the lowest of the bits that come first
-        low = _extract(terms, value, (cut - 1, 0))
-        return concatenated(terms, (low, _extract(terms, value, (width - 1, cut))))
+        low = _extract(terms, args, (cut - 1, 0))
+        return concatenated(terms, (low, _extract(terms, args, (width - 1, cut))))
 
     return make
 
 
-# Arrays.
-
-
-def _array(value: Value) -> tuple[Sort, Sort]:
-    if value.sort[0] != "Array":
-        raise UnsuitableError(f"expected an array, found {described(value.sort)}")
-    return _part(value.sort, 1), _part(value.sort, 2)
-
-
-def _expected(value: Value, sort: Sort) -> None:
-    if value.sort != sort:
-        raise UnsuitableError(f"expected {described(sort)}, found {described(value.sort)}")
-
-
 def _select(terms: Terms, args: Sequence[Value], indices: Sequence[int]) -> Value:
-    _counted(args, 2, 2)
-    index, element = _array(args[0])
-    _expected(args[1], index)
-    return terms.value(Op.READ, element, *args)
+    return terms.value(Op.READ, parts_of(args[0].sort)[1], *args)
 
 
 def _store(terms: Terms, args: Sequence[Value], indices: Sequence[int]) -> Value:
-    _counted(args, 3, 3)
-    index, element = _array(args[0])
-    _expected(args[1], index)
-    _expected(args[2], element)
     return terms.value(Op.WRITE, args[0].sort, *args)
 
 
+FOLDED = {"bvand": Op.AND, "bvor": Op.OR, "bvxor": Op.XOR, "bvadd": Op.ADD, "bvmul": Op.MUL}
+BINARY = {
+    "bvnand": Op.NAND, "bvnor": Op.NOR, "bvxnor": Op.XNOR, "bvsub": Op.SUB, "bvudiv": Op.UDIV,
+    "bvurem": Op.UREM, "bvsdiv": Op.SDIV, "bvsrem": Op.SREM, "bvsmod": Op.SMOD, "bvshl": Op.SLL,
+    "bvlshr": Op.SRL, "bvashr": Op.SRA,
+}  # fmt: skip
+COMPARISONS = {
+    "bvult": Op.ULT, "bvule": Op.ULTE, "bvugt": Op.UGT, "bvuge": Op.UGTE, "bvslt": Op.SLT,
+    "bvsle": Op.SLTE, "bvsgt": Op.SGT, "bvsge": Op.SGTE,
+}  # fmt: skip
+_OVERFLOWS = {
+    "bvuaddo": Op.UADDO, "bvsaddo": Op.SADDO, "bvusubo": Op.USUBO, "bvssubo": Op.SSUBO,
+    "bvumulo": Op.UMULO, "bvsmulo": Op.SMULO, "bvsdivo": Op.SDIVO,
+}  # fmt: skip
 _PLAIN: Mapping[str, Operator] = {
-    "not": _not, "=>": _implies, "=": equality, "distinct": _distinct, "ite": _ite,
-    "and": _folded(Op.AND, _bools), "or": _folded(Op.OR, _bools), "xor": _folded(Op.XOR, _bools),
-    "concat": _concat, "bvcomp": _comparison, "select": _select, "store": _store,
-    "bvnot": _unary(lambda terms, value: complement(value)),
-    "bvneg": _unary(lambda terms, value: terms.value(Op.NEG, value.sort, value)),
-    "bvredor": _unary(_reduced(Op.REDOR)), "bvredand": _unary(_reduced(Op.REDAND)),
-    "bvnego": _unary(_least),
+    "not": Operator(1, 1, _bools, _complement), "=>": Operator(2, None, _bools, _implies),
+    "=": Operator(2, None, _same, _equality), "distinct": Operator(2, None, _same, _distinct),
+    "ite": Operator(3, 3, _choice, _plain(Op.ITE)),
+    "concat": Operator(2, None, _vectors, concatenated),
+    "bvcomp": Operator(2, 2, _same_vectors, _comparison),
+    "select": Operator(2, 2, _access, _select), "store": Operator(3, 3, _access, _store),
+    "bvnot": Operator(1, 1, _vectors, _complement), "bvnego": Operator(1, 1, _vectors, _least),
+    "bvneg": Operator(1, 1, _vectors, _plain(Op.NEG)),
+    "bvredor": Operator(1, 1, _vectors, _plain(Op.REDOR, bits(1))),
+    "bvredand": Operator(1, 1, _vectors, _plain(Op.REDAND, bits(1))),
     **{
-        name: _folded(code, _widths)
-        for name, code in {
-            "bvand": Op.AND, "bvor": Op.OR, "bvxor": Op.XOR, "bvadd": Op.ADD, "bvmul": Op.MUL,
-        }.items()
+        name: Operator(2, None, _bools, _folded(code))
+        for name, code in {"and": Op.AND, "or": Op.OR, "xor": Op.XOR}.items()
     },
+    **{name: Operator(2, None, _same_vectors, _folded(code)) for name, code in FOLDED.items()},
+    **{name: Operator(2, 2, _same_vectors, _plain(code)) for name, code in BINARY.items()},
     **{
-        name: _vectors(code)
-        for name, code in {
-            "bvnand": Op.NAND, "bvnor": Op.NOR, "bvxnor": Op.XNOR, "bvsub": Op.SUB,
-            "bvudiv": Op.UDIV, "bvurem": Op.UREM, "bvsdiv": Op.SDIV, "bvsrem": Op.SREM,
-            "bvsmod": Op.SMOD, "bvshl": Op.SLL, "bvlshr": Op.SRL, "bvashr": Op.SRA,
-        }.items()
-    },
-    **{
-        name: _predicate(code)
-        for name, code in {
-            "bvult": Op.ULT, "bvule": Op.ULTE, "bvugt": Op.UGT, "bvuge": Op.UGTE,
-            "bvslt": Op.SLT, "bvsle": Op.SLTE, "bvsgt": Op.SGT, "bvsge": Op.SGTE,
-            "bvuaddo": Op.UADDO, "bvsaddo": Op.SADDO, "bvusubo": Op.USUBO,
-            "bvssubo": Op.SSUBO, "bvumulo": Op.UMULO, "bvsmulo": Op.SMULO, "bvsdivo": Op.SDIVO,
-        }.items()
+        name: Operator(2, 2, _same_vectors, _plain(code, BOOL))
+        for name, code in (COMPARISONS | _OVERFLOWS).items()
     },
 }  # fmt: skip
 _INDEXED: Mapping[str, Operator] = {
-    "extract": _indexed(2, _extract),
-    "zero_extend": _indexed(1, _extended(Op.UEXT)),
-    "sign_extend": _indexed(1, _extended(Op.SEXT)),
-    "repeat": _indexed(1, _repeat),
-    "rotate_left": _indexed(1, _rotated(left=True)),
-    "rotate_right": _indexed(1, _rotated(left=False)),
+    "extract": Operator(1, 1, _vectors, _extract, 2),
+    "zero_extend": Operator(1, 1, _vectors, _extended(Op.UEXT), 1),
+    "sign_extend": Operator(1, 1, _vectors, _extended(Op.SEXT), 1),
+    "repeat": Operator(1, 1, _vectors, _repeat, 1),
+    "rotate_left": Operator(1, 1, _vectors, _rotated(left=True), 1),
+    "rotate_right": Operator(1, 1, _vectors, _rotated(left=False), 1),
 }

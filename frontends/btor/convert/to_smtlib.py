@@ -10,33 +10,25 @@ from collections.abc import Sequence
 
 from reducekit.errors import UsageError
 from reducekit.frontends.btor.convert.conversion import convert
-from reducekit.frontends.btor.model.dag import Array, BitVec, Dag, Sort
-from reducekit.frontends.btor.model.literals import WIDE, literal_value
+from reducekit.frontends.btor.convert.smtlib_operators import BINARY, COMPARISONS, FOLDED
+from reducekit.frontends.btor.model.dag import WIDE, Array, BitVec, Dag, Sort, constant_value
 from reducekit.frontends.btor.model.operators import Dialect, Op
 
 # The shapes of definitions: {0} {1} {2} are the operands, {w} the width of the first one,
 # {ones} and {least} constants of that width, {n} {k} the numbers of the line. Overflow
 # predicates have no names in SMT-LIB 2.6: the exact result is computed in more bits.
 _TERMS = {
+    **{code: f"({name} {{0}} {{1}})" for name, code in (FOLDED | BINARY).items()},
     Op.NOT: "(bvnot {0})", Op.NEG: "(bvneg {0})",
     Op.INC: "(bvadd {0} (_ bv1 {w}))", Op.DEC: "(bvsub {0} (_ bv1 {w}))",
     Op.UEXT: "((_ zero_extend {n}) {0})", Op.SEXT: "((_ sign_extend {n}) {0})",
-    Op.SLICE: "((_ extract {n} {k}) {0})",
-    Op.ADD: "(bvadd {0} {1})", Op.SUB: "(bvsub {0} {1})", Op.MUL: "(bvmul {0} {1})",
-    Op.UDIV: "(bvudiv {0} {1})", Op.SDIV: "(bvsdiv {0} {1})", Op.UREM: "(bvurem {0} {1})",
-    Op.SREM: "(bvsrem {0} {1})", Op.SMOD: "(bvsmod {0} {1})",
-    Op.AND: "(bvand {0} {1})", Op.OR: "(bvor {0} {1})", Op.XOR: "(bvxor {0} {1})",
-    Op.XNOR: "(bvxnor {0} {1})", Op.NAND: "(bvnand {0} {1})", Op.NOR: "(bvnor {0} {1})",
-    Op.SLL: "(bvshl {0} {1})", Op.SRL: "(bvlshr {0} {1})", Op.SRA: "(bvashr {0} {1})",
-    Op.CONCAT: "(concat {0} {1})", Op.IMPLIES: "(bvor (bvnot {0}) {1})",
-    Op.IFF: "(bvxnor {0} {1})", Op.ITE: "(ite (= {0} #b1) {1} {2})",
-    Op.READ: "(select {0} {1})", Op.WRITE: "(store {0} {1} {2})",
+    Op.SLICE: "((_ extract {n} {k}) {0})", Op.CONCAT: "(concat {0} {1})",
+    Op.IMPLIES: "(bvor (bvnot {0}) {1})", Op.IFF: "(bvxnor {0} {1})",
+    Op.ITE: "(ite (= {0} #b1) {1} {2})", Op.READ: "(select {0} {1})",
+    Op.WRITE: "(store {0} {1} {2})",
 }  # fmt: skip
 _PREDICATES = {
-    Op.ULT: "(bvult {0} {1})", Op.ULTE: "(bvule {0} {1})",
-    Op.UGT: "(bvugt {0} {1})", Op.UGTE: "(bvuge {0} {1})",
-    Op.SLT: "(bvslt {0} {1})", Op.SLTE: "(bvsle {0} {1})",
-    Op.SGT: "(bvsgt {0} {1})", Op.SGTE: "(bvsge {0} {1})",
+    **{code: f"({name} {{0}} {{1}})" for name, code in COMPARISONS.items()},
     Op.EQ: "(= {0} {1})", Op.NE: "(not (= {0} {1}))",
     Op.REDOR: "(not (= {0} (_ bv0 {w})))", Op.REDAND: "(= {0} {ones})",
     Op.UADDO: "(bvult (bvadd {0} {1}) {0})", Op.USUBO: "(bvult {0} {1})",
@@ -52,6 +44,7 @@ _EXACT = {
 }
 _DECIMAL = 14_000
 """Bits of a number that is written in decimal: Python prints 4,300 digits at most."""
+_OURS = re.compile(rb"n[0-9]+")
 _SIMPLE = re.compile(rb"[^|\\\x00-\x20\x7f-\xff]+")
 
 
@@ -89,7 +82,7 @@ def _script(dag: Dag) -> bytes:
         elif code in (Op.INPUT, Op.STATE):
             symbol = dag.symbols.get(line, b"")
             quoted = b"|" + symbol + b"|"
-            if _SIMPLE.fullmatch(symbol) and quoted not in taken and not _like_ours(symbol):
+            if _SIMPLE.fullmatch(symbol) and quoted not in taken and not _OURS.fullmatch(symbol):
                 name = quoted
                 taken.add(name)
             out.append(b"(declare-fun %s () %s)" % (name, sort_names[dag.sort[line]]))
@@ -104,10 +97,6 @@ def _script(dag: Dag) -> bytes:
         out.append(b"(assert (or %s))" % b" ".join(bads))
     out += [b"(check-sat)", b"(exit)", b""]
     return b"\n".join(out)
-
-
-def _like_ours(symbol: bytes) -> bool:
-    return symbol[:1] == b"n" and symbol[1:].isdigit()
 
 
 def _sort_names(sorts: Sequence[Sort]) -> list[bytes]:
@@ -125,13 +114,11 @@ def _sort_names(sorts: Sequence[Sort]) -> list[bytes]:
 
 def _term(dag: Dag, line: int, args: list[bytes]) -> bytes:
     code, width = dag.op[line], dag.width(line)
-    if code in (Op.ZERO, Op.ONE):
-        return b"(_ bv%d %d)" % (code == Op.ONE, width)
     if code == Op.ONES:
         return _ones(width)
-    if code in (Op.CONST, Op.CONSTD, Op.CONSTH):
-        value = literal_value(code, dag.literals[line], width)
-        if width > WIDE and value.bit_length() < _DECIMAL:
+    if (value := constant_value(dag, line)) is not None:
+        decimal = code in (Op.ZERO, Op.ONE) or (width > WIDE and value.bit_length() < _DECIMAL)
+        if decimal:
             return b"(_ bv%d %d)" % (value, width)
         return b"#b" + format(value, f"0{width}b").encode()
     first = dag.arguments(line)[0]

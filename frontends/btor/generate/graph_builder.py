@@ -9,18 +9,36 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
+from typing import Any
 
 from reducekit.errors import UsageError
-from reducekit.frontends.btor.generate.dice import Dice
-from reducekit.frontends.btor.model.builder import Builder
-from reducekit.frontends.btor.model.dag import Array, BitVec, line_of
+from reducekit.frontends.btor.model.dag import Array, BitVec, Builder, line_of
 from reducekit.frontends.btor.model.operators import Dialect, Op, Operator, spellings
 
-_NEVER = frozenset(
-    {
-        b"var", b"array", b"param", b"proxy", b"lambda", b"apply", b"root", b"next", b"anext",
-    }
-)  # fmt: skip
+
+class Dice:
+    """Draws by a function that returns numbers from 0 to 1, as `random.Random.random`.
+
+    Of random's methods that one alone is promised to stay the same in later versions.
+    """
+
+    def __init__(self, chance: Callable[[], float]) -> None:
+        self._chance = chance
+
+    def below(self, count: int) -> int:
+        """Return a random number from 0 to count - 1."""
+        return int(self._chance() * count)
+
+    def percent(self, share: int) -> bool:
+        """Return True in `share` percent of the cases."""
+        return self._chance() * 100 < share
+
+    def some(self, things: Sequence[int]) -> int:
+        """Return one of several."""
+        return things[self.below(len(things))]
+
+
+_NEVER = frozenset(b"var array param proxy lambda apply root next anext".split())
 _ON_ARRAYS = {"aeq": b"eq", "ane": b"ne", "acond": b"cond"}
 """On arrays these have weights of their own (unless `acond` is an operator of its own)."""
 _ADAPTING = frozenset({Op.SLICE, Op.UEXT, Op.SEXT})
@@ -43,16 +61,9 @@ class GraphBuilder(Dice):
     """A graph that grows: a builder, its nodes by sort, and which of them have no parent yet."""
 
     def __init__(
-        self,
-        chance: Callable[[], float],
-        dialect: Dialect,
-        *,
-        widths: tuple[int, int],
-        index_width: int,
-        sharing: int,
-        complement: int,
-        layer: int | None,
-    ) -> None:
+        self, chance: Callable[[], float], dialect: Dialect, *, widths: tuple[int, int],
+        index_width: int, sharing: int, complement: int, layer: int | None,
+    ) -> None:  # fmt: skip
         self.builder = Builder(dialect)
         self.bit = self.builder.table.bitvec(1)
         self.loose: dict[int, list[int]] = {}
@@ -90,16 +101,9 @@ class GraphBuilder(Dice):
 
     # Nodes.
 
-    def add(
-        self,
-        code: int,
-        sort: int,
-        args: Sequence[int] = (),
-        numbers: tuple[int, ...] = (),
-        literal: bytes = b"",
-    ) -> int:
+    def add(self, code: int, sort: int, args: Sequence[int] = (), *more: Any) -> int:
         """Add a node, which has no parent yet; its operands have one now."""
-        line = self.builder.add(code, sort, args, numbers, literal)
+        line = self.builder.add(code, sort, args, *more)
         depth = 0
         for each in args:
             operand = line_of(each)
@@ -127,7 +131,7 @@ class GraphBuilder(Dice):
         """Take a node off the list of those without parent: the last one takes its place."""
         if self._place[line] < 0:
             return
-        sort = self.builder.sort[line]
+        sort = self.sort_of(line)
         loose, place = self.loose[sort], self._place[line]
         last = loose.pop()
         if last != line:
@@ -143,9 +147,13 @@ class GraphBuilder(Dice):
             return 1 + self._cost(found.element)
         return 1 if sort == self.bit else 2
 
+    def sort_of(self, line: int) -> int:
+        """Return the sort of a node."""
+        return self.builder.sort[line]
+
     def array_sort(self, line: int) -> Array:
         """Return the sort of an array node."""
-        found = self.builder.table.sorts[self.builder.sort[line]]
+        found = self.builder.table.sorts[self.sort_of(line)]
         assert isinstance(found, Array)
         return found
 
@@ -172,7 +180,7 @@ class GraphBuilder(Dice):
         while leaves and count:
             count -= 1
             leaf = leaves.pop(self.below(len(leaves)))
-            sort = self.builder.sort[leaf]
+            sort = self.sort_of(leaf)
             value = self.some(self._of[sort])
             if isinstance(self.builder.table.sorts[sort], BitVec):
                 value = self.signed(value)
@@ -180,8 +188,6 @@ class GraphBuilder(Dice):
             # The line is not a node: nothing may refer to it.
             self._place.append(-1)
             self._depth.append(0)
-
-    # GraphBuilder.
 
     def grow(
         self, weights: Mapping[str, int], lines: int, depth: int, arrays: bool, every: bool
@@ -191,7 +197,12 @@ class GraphBuilder(Dice):
         With `every`, at first one node of each operator. Raises UsageError if
         an operator that has to be there does not fit the widths.
         """
-        names = [name for name, weight in weights.items() if weight and self._offered(name, arrays)]
+        arrays = arrays and bool(self._arrays)
+        names = []
+        for name, weight in weights.items():
+            row, on_arrays = self._row(name)
+            if weight and (arrays or not (on_arrays or "I:E" in row.operands)):
+                names.append(name)
         order = list(names) if every else []
         while order:
             self._named(order.pop(self.below(len(order))), needed=True)
@@ -205,10 +216,6 @@ class GraphBuilder(Dice):
         """Return the operator of a name, and whether it is the form on arrays."""
         row = self._rows.get(name.encode())
         return (self._rows[_ON_ARRAYS[name]], True) if row is None else (row, False)
-
-    def _offered(self, name: str, arrays: bool) -> bool:
-        row, on_arrays = self._row(name)
-        return (arrays and bool(self._arrays)) or not (on_arrays or "I:E" in row.operands)
 
     def _fits(self, name: str) -> bool:
         """Return whether the widths allow an operator."""
@@ -233,24 +240,23 @@ class GraphBuilder(Dice):
 
     def _grow(self, row: Operator, on_arrays: bool) -> None:
         """Add a node of a row of the table of operators."""
-        table = self.builder.table
         if row.literal or not row.operands:
             width = self._width()
             literal = self._literal(row.literal, width) if row.literal else b""
-            self.add(row.code, table.bitvec(width), (), (), literal)
+            self.add(row.code, self.builder.table.bitvec(width), (), (), literal)
             return
         bound, numbers = self._bound(row)
         array = -1
         if on_arrays or "I:E" in row.operands:
-            array = self._an_array()
-            found = self.array_sort(array)
-            sort = self.builder.sort[array]
+            array = self.choose(self.sort_of(self.some(self._arrays)))
+            self._bind(array)
+            found, sort = self.array_sort(array), self.sort_of(array)
             bound |= {"I": found.index, "E": found.element, "I:E": sort, "S": sort}
         args: list[int] = []
         anchored = self._layer is None
         for pattern in row.operands:
             if pattern == "I:E" or (on_arrays and pattern == "S"):
-                args.append(self._other_array(array, args))
+                args.append(self._other_array(array) if array in args else array)
                 continue
             args.append(self._operand(bound[pattern], anchor=not anchored))
             anchored = True
@@ -295,8 +301,11 @@ class GraphBuilder(Dice):
             line = self.some(pool)
         elif self._of.get(sort):
             line = self.choose(sort)
+        elif not self._vectors:
+            line = self.add(Op.INPUT, sort)
         else:
-            line = self._adapted(sort)
+            other = self.some(self._vectors)
+            line = self._to_width(self.choose(self.sort_of(other)), sort)
         # Now, as the next operand of the same node is chosen before that node is there.
         self._bind(line)
         return self.signed(line)
@@ -306,7 +315,7 @@ class GraphBuilder(Dice):
         while self._open < len(self._counts) and self._counts[self._open] >= (self._layer or 0):
             self._open += 1
         below = self._layers[self._open - 1]
-        fitting = [each for each in below if self.builder.sort[each] == sort]
+        fitting = [each for each in below if self.sort_of(each) == sort]
         if fitting or not below:
             return fitting
         return [self._to_width(self.some(below), sort)]
@@ -334,21 +343,12 @@ class GraphBuilder(Dice):
 
     def _fresh(self, sort: int) -> int:
         """Return a new node without parent: made of another such, or a leaf."""
-        if self.builder.table.width(sort):
-            widths = [each for each, loose in self.loose.items() if loose and self._is_vector(each)]
-            if widths:
-                return self._to_width(self.some(self.loose[self.some(widths)]), sort)
+        width_of = self.builder.table.width
+        if width_of(sort):
+            sorts = [each for each, loose in self.loose.items() if loose and width_of(each)]
+            if sorts:
+                return self._to_width(self.some(self.loose[self.some(sorts)]), sort)
         return self.add(Op.INPUT, sort)
-
-    def _is_vector(self, sort: int) -> bool:
-        return self.builder.table.width(sort) > 0
-
-    def _adapted(self, sort: int) -> int:
-        """Return a new node of a sort: of another bit-vector, or a variable if there is none."""
-        if not self._vectors:
-            return self.add(Op.INPUT, sort)
-        other = self.builder.sort[self.some(self._vectors)]
-        return self._to_width(self.choose(other), sort)
 
     def _to_width(self, line: int, sort: int) -> int:
         """Return a bit-vector cut or extended to a sort."""
@@ -361,19 +361,11 @@ class GraphBuilder(Dice):
         code = (Op.UEXT, Op.SEXT)[self.below(2)]
         return self.add(code, sort, (self.signed(line),), (width - have,))
 
-    def _an_array(self) -> int:
-        """Return an array; its sort is that of any array node."""
-        found = self.choose(self.builder.sort[self.some(self._arrays)])
-        self._bind(found)
-        return found
-
-    def _other_array(self, array: int, others: Sequence[int]) -> int:
-        """Return the array, or another one of its sort if it is an operand already."""
-        if array not in others:
-            return array
+    def _other_array(self, array: int) -> int:
+        """Return another array of the same sort, if some tries find one."""
         found = array
         for _ in range(_TRIES):
-            found = self.choose(self.builder.sort[array])
+            found = self.choose(self.sort_of(array))
             if found != array:
                 break
         self._bind(found)

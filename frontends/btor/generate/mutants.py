@@ -10,11 +10,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from random import Random
+from typing import TypeAlias
 
 from reducekit.errors import ParseError, UsageError
 from reducekit.frontends.btor.convert.conversion import convert
-from reducekit.frontends.btor.model.builder import Builder
-from reducekit.frontends.btor.model.dag import Array, BitVec, Dag, Function, SortTable, line_of
+from reducekit.frontends.btor.model.dag import (
+    BitVec,
+    Builder,
+    Dag,
+    SortTable,
+    line_of,
+    moved,
+    of_parts,
+    parts_of,
+)
 from reducekit.frontends.btor.model.operators import (
     CONSTANTS,
     DECLARATIONS,
@@ -33,6 +42,10 @@ _KEPT = DECLARATIONS | {Op.INPUT, Op.STATE, Op.PARAM, Op.LAMBDA, Op.APPLY, Op.RO
 """Lines whose operator stays."""
 _FIXED = frozenset({Op.SORT, Op.INIT, Op.LAMBDA, Op.APPLY})
 """Lines whose operands stay: an init value, for one, must not depend on inputs."""
+
+
+_Nodes: TypeAlias = Mapping[int, Sequence[int]]
+"""The lines that may be operands, by sort, in file order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +89,10 @@ def changed(dice: Random, seed: Dag, other: Dag | None) -> bytes | None:
     dag = seed
     if other is not None and other.dialect == seed.dialect:
         dag = joined(seed, other)
-    nodes = _nodes_by_sort(dag)
+    nodes: dict[int, list[int]] = {}
+    for line, code in enumerate(dag.op):
+        if code not in DECLARATIONS and code not in (Op.ROOT, Op.PARAM):
+            nodes.setdefault(dag.sort[line], []).append(line)
     changes = _Changes({}, {}, {}, {})
     wanted = dice.randint(1, _MOST)
     lines = [line for line, code in enumerate(dag.op) if code != Op.SORT]
@@ -116,30 +132,12 @@ def _merged(table: SortTable, dag: Dag) -> Sequence[int]:
     """Return the sorts of a graph in the table of another one; each names earlier ones only."""
     found: list[int] = []
     for sort in dag.sorts:
-        match sort:
-            case Array(index, element):
-                found.append(table.array(found[index], found[element]))
-            case Function(parameters, result):
-                moved = tuple(found[each] for each in parameters)
-                found.append(table.add(Function(moved, found[result])))
-            case _:
-                found.append(table.add(sort))
+        found.append(table.add(of_parts(sort, [found[each] for each in parts_of(sort)])))
     return found
 
 
-def _nodes_by_sort(dag: Dag) -> Mapping[int, Sequence[int]]:
-    """Return the lines that may be operands, by sort, in file order."""
-    found: dict[int, list[int]] = {}
-    for line, code in enumerate(dag.op):
-        if code not in DECLARATIONS and code not in (Op.ROOT, Op.PARAM):
-            found.setdefault(dag.sort[line], []).append(line)
-    return found
-
-
-def _earlier(
-    dice: Random, dag: Dag, nodes: Mapping[int, Sequence[int]], sort: int, line: int
-) -> int | None:
-    """Draw a reference to a node of a sort that stands before a line; None if there is none."""
+def _earlier(dice: Random, dag: Dag, nodes: _Nodes, sort: int, line: int) -> int | None:
+    """Draw a reference to a node of a sort that stands before a line; None without such a node."""
     given = nodes.get(sort, ())
     many = sum(1 for each in given if each < line)
     if not many:
@@ -148,9 +146,7 @@ def _earlier(
     return ~found if isinstance(dag.sorts[sort], BitVec) and dice.random() < 0.25 else found
 
 
-def _operator(
-    dice: Random, dag: Dag, nodes: Mapping[int, Sequence[int]], changes: _Changes, line: int
-) -> bool:
+def _operator(dice: Random, dag: Dag, nodes: _Nodes, changes: _Changes, line: int) -> bool:
     """Exchange the operator of a line for another one of its rank."""
     code = dag.op[line]
     if code in _KEPT or line in changes.codes or code in CONSTANTS:
@@ -161,15 +157,17 @@ def _operator(
     return bool(others)
 
 
-def _operand(
-    dice: Random, dag: Dag, nodes: Mapping[int, Sequence[int]], changes: _Changes, line: int
-) -> bool:
+def _place(dice: Random, dag: Dag, line: int) -> int:
+    """Draw the position of an operand that may change, -1 if there is none."""
+    args, code = dag.arguments(line), dag.op[line]
+    return dice.randrange(code == Op.NEXT, len(args)) if args and code not in _FIXED else -1
+
+
+def _operand(dice: Random, dag: Dag, nodes: _Nodes, changes: _Changes, line: int) -> bool:
     """Exchange an operand of a line for another node of its sort."""
-    args = list(dag.arguments(line))
-    code = dag.op[line]
-    if not args or code in _FIXED or line in changes.args:
+    if line in changes.args or (at := _place(dice, dag, line)) < 0:
         return False
-    at = dice.randrange(code == Op.NEXT, len(args))
+    args = list(dag.arguments(line))
     new = _earlier(dice, dag, nodes, dag.sort[line_of(args[at])], line)
     if new is None or new == args[at]:
         return False
@@ -178,9 +176,7 @@ def _operand(
     return True
 
 
-def _constant(
-    dice: Random, dag: Dag, nodes: Mapping[int, Sequence[int]], changes: _Changes, line: int
-) -> bool:
+def _constant(dice: Random, dag: Dag, nodes: _Nodes, changes: _Changes, line: int) -> bool:
     """Give a constant another value, often an extreme one."""
     if dag.op[line] not in CONSTANTS:
         return False
@@ -190,16 +186,12 @@ def _constant(
     return True
 
 
-def _put_around(
-    dice: Random, dag: Dag, nodes: Mapping[int, Sequence[int]], changes: _Changes, line: int
-) -> bool:
+def _put_around(dice: Random, dag: Dag, nodes: _Nodes, changes: _Changes, line: int) -> bool:
     """Put an operator around an operand that is a bit-vector."""
-    args = dag.arguments(line)
-    code = dag.op[line]
-    if not args or code in _FIXED:
+    if (at := _place(dice, dag, line)) < 0:
         return False
-    at = dice.randrange(code == Op.NEXT, len(args))
-    sort = dag.sort[line_of(args[at])]
+    operand = dag.arguments(line)[at]
+    sort = dag.sort[line_of(operand)]
     if not isinstance(dag.sorts[sort], BitVec):
         return False
     row = dice.choice(_around(dag.dialect))
@@ -208,7 +200,7 @@ def _put_around(
     found = []
     for number, pattern in enumerate(row.operands):
         wanted = bit if pattern == "1" else sort
-        other = args[at] if number == place else None
+        other = operand if number == place else None
         if other is None and wanted is not None:
             other = _earlier(dice, dag, nodes, wanted, line)
         if other is None:
@@ -225,10 +217,6 @@ def _applied(dag: Dag, changes: _Changes) -> Dag:
     """Return the graph with the changes."""
     builder = Builder(dag.dialect, dag.sorts)
     place: list[int] = []
-
-    def find(reference: int) -> int:
-        return place[reference] if reference >= 0 else ~place[~reference]
-
     for line, code in enumerate(dag.op):
         if code == Op.SORT:
             place.append(-1)  # the writer declares what is used
@@ -236,15 +224,13 @@ def _applied(dag: Dag, changes: _Changes) -> Dag:
         if line in changes.values:
             place.append(builder.constant(dag.width(line), changes.values[line]))
             continue
-        args = [find(each) for each in changes.args.get(line, dag.arguments(line))]
+        args = [moved(each, place) for each in changes.args.get(line, dag.arguments(line))]
         for at in range(len(args)):
             new = changes.around.get((line, at))
             if new is not None:
-                args[at] = builder.add(new.code, new.sort, [find(each) for each in new.args])
-        symbol = dag.symbols.get(line, b"")
-        numbers, literal = dag.numbers.get(line, ()), dag.literals.get(line, b"")
-        code = changes.codes.get(line, code)
-        place.append(builder.add(code, dag.sort[line], args, numbers, literal, symbol))
+                others = [moved(each, place) for each in new.args]
+                args[at] = builder.add(new.code, new.sort, others)
+        place.append(builder.copy(dag, line, args, changes.codes.get(line, code)))
     return builder.dag()
 
 

@@ -1,20 +1,23 @@
-"""The value of every node of a Dag under an assignment."""
+"""What operators mean, and the value of every node of a Dag under an assignment.
+
+Bit-vectors are unsigned integers. They mean what they do in SMT-LIB (theory FixedSizeBitVectors,
+logic QF_BV) and Boolector: `udiv` by 0 is all ones, `urem` by 0 the first operand, and the signed
+ones follow from these. The overflow predicates are those of table 1 of the BTOR2 paper (Niemetz et
+al., CAV 2018): the exact result is outside the range of the width.
+"""
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from reducekit.errors import UsageError
-from reducekit.frontends.btor.model.dag import Array, BitVec, Dag, Sort
-from reducekit.frontends.btor.model.literals import literal_value
-from reducekit.frontends.btor.model.operators import Op
-from reducekit.frontends.btor.model.semantics import BINARY, UNARY
+from reducekit.frontends.btor.model.dag import Array, BitVec, Dag, Sort, constant_value
+from reducekit.frontends.btor.model.operators import CONSTANTS, Op
 
 _VALUES = frozenset({Op.BAD, Op.CONSTRAINT, Op.FAIR, Op.OUTPUT})
-_LITERALS = frozenset({Op.CONST, Op.CONSTD, Op.CONSTH})
 
 
 @dataclass(slots=True, eq=False)
@@ -91,17 +94,11 @@ def evaluate(dag: Dag, assignment: Mapping[int, Value]) -> list[Value | None]:
             if owner[taken] < 0 or last[owner[taken]] != line or value is source:
                 source = ArrayValue(source.default, dict(source.cells))
             else:
-                _forget(values, owner, taken)
+                values[owner[taken]] = None
             source.cells[index] = value
             put(source)
-        elif code in _LITERALS:
-            put(literal_value(code, dag.literals[line], width))
-        elif code == Op.ZERO:
-            put(0)
-        elif code == Op.ONE:
-            put(1)
-        elif code == Op.ONES:
-            put((1 << width) - 1)
+        elif code in CONSTANTS:
+            put(constant_value(dag, line))
         elif code in (Op.INPUT, Op.STATE):
             put(assignment[line] if line in assignment else _default(sorts, sort[line]))
         elif code in _VALUES:
@@ -135,18 +132,11 @@ def _lifetimes(dag: Dag) -> tuple[array[int], array[int]]:
                 element = code == Op.WRITE and each != args[offset[line]]
                 if owner[each] >= 0:
                     last[owner[each]] = size if held or element else line
-        if code == Op.WRITE and not _nested(sorts, sort[line]):
+        # An array of arrays is not changed in place: others may hold what is in it.
+        written = sorts[sort[line]] if code == Op.WRITE else None
+        if isinstance(written, Array) and not isinstance(sorts[written.element], Array):
             owner[line] = line
     return owner, last
-
-
-def _nested(sorts: Sequence[Sort], sort: int) -> bool:
-    found = sorts[sort]
-    return isinstance(found, Array) and isinstance(sorts[found.element], Array)
-
-
-def _forget(values: list[Value | None], owner: array[int], line: int) -> None:
-    values[owner[line]] = None
 
 
 def equal(a: ArrayValue, b: ArrayValue, sorts: Sequence[Sort], sort: int) -> bool:
@@ -203,3 +193,119 @@ def _index(value: Value | None) -> int:
     if not isinstance(value, int):
         raise UsageError("arrays as indices cannot be evaluated")
     return value
+
+
+def signed(value: int, width: int) -> int:
+    """Return the value of a pattern of bits in two's complement."""
+    return value - (1 << width) if value >> (width - 1) else value
+
+
+def _udiv(a: int, b: int, width: int) -> int:
+    return a // b if b else (1 << width) - 1
+
+
+def _urem(a: int, b: int, _: int) -> int:
+    return a % b if b else a
+
+
+def _sdiv(a: int, b: int, width: int) -> int:
+    x, y = signed(a, width), signed(b, width)
+    quotient = _udiv(abs(x), abs(y), width)
+    return -quotient if (x < 0) != (y < 0) else quotient
+
+
+def _srem(a: int, b: int, width: int) -> int:
+    x, y = signed(a, width), signed(b, width)
+    remainder = _urem(abs(x), abs(y), width)
+    return -remainder if x < 0 else remainder
+
+
+def _smod(a: int, b: int, width: int) -> int:
+    # The sign follows the divisor, as that of Python's % does.
+    x, y = signed(a, width), signed(b, width)
+    return x % y if y else x
+
+
+def _overflows(value: int, width: int) -> int:
+    """Return whether a signed value is out of the range of the width."""
+    return not -(1 << (width - 1)) <= value < 1 << (width - 1)
+
+
+BINARY: Mapping[int, Callable[[int, int, int], int]] = {
+    Op.ADD: lambda a, b, _: a + b,
+    Op.SUB: lambda a, b, _: a - b,
+    Op.MUL: lambda a, b, _: a * b,
+    Op.UDIV: _udiv,
+    Op.SDIV: _sdiv,
+    Op.UREM: _urem,
+    Op.SREM: _srem,
+    Op.SMOD: _smod,
+    Op.AND: lambda a, b, _: a & b,
+    Op.OR: lambda a, b, _: a | b,
+    Op.XOR: lambda a, b, _: a ^ b,
+    Op.XNOR: lambda a, b, _: ~(a ^ b),
+    Op.NAND: lambda a, b, _: ~(a & b),
+    Op.NOR: lambda a, b, _: ~(a | b),
+    Op.SLL: lambda a, b, w: a << b if b < w else 0,
+    Op.SRL: lambda a, b, w: a >> b if b < w else 0,
+    Op.SRA: lambda a, b, w: signed(a, w) >> min(b, w),
+    Op.ROL: lambda a, b, w: a << b % w | a >> (w - b % w),
+    Op.ROR: lambda a, b, w: a >> b % w | a << (w - b % w),
+    Op.ULT: lambda a, b, _: a < b,
+    Op.ULTE: lambda a, b, _: a <= b,
+    Op.UGT: lambda a, b, _: a > b,
+    Op.UGTE: lambda a, b, _: a >= b,
+    Op.SLT: lambda a, b, w: signed(a, w) < signed(b, w),
+    Op.SLTE: lambda a, b, w: signed(a, w) <= signed(b, w),
+    Op.SGT: lambda a, b, w: signed(a, w) > signed(b, w),
+    Op.SGTE: lambda a, b, w: signed(a, w) >= signed(b, w),
+    Op.UADDO: lambda a, b, w: (a + b) >> w,
+    Op.SADDO: lambda a, b, w: _overflows(signed(a, w) + signed(b, w), w),
+    Op.USUBO: lambda a, b, _: a < b,
+    Op.SSUBO: lambda a, b, w: _overflows(signed(a, w) - signed(b, w), w),
+    Op.UMULO: lambda a, b, w: (a * b) >> w != 0,
+    Op.SMULO: lambda a, b, w: _overflows(signed(a, w) * signed(b, w), w),
+    Op.SDIVO: lambda a, b, w: a == 1 << (w - 1) and b == (1 << w) - 1,
+    Op.EQ: lambda a, b, _: a == b,
+    Op.NE: lambda a, b, _: a != b,
+    Op.IMPLIES: lambda a, b, _: ~a | b,
+    Op.IFF: lambda a, b, _: a == b,
+}
+"""Of two operands, given with the width of the first; the result is to be cut to its width."""
+
+UNARY: Mapping[int, Callable[[int, int], int]] = {
+    Op.NOT: lambda a, _: ~a,
+    Op.NEG: lambda a, _: -a,
+    Op.INC: lambda a, _: a + 1,
+    Op.DEC: lambda a, _: a - 1,
+    Op.PROXY: lambda a, _: a,
+    Op.UEXT: lambda a, _: a,
+    Op.SEXT: signed,
+    Op.REDOR: lambda a, _: a != 0,
+    Op.ROOT: lambda a, _: a != 0,
+    Op.REDAND: lambda a, w: a == (1 << w) - 1,
+    Op.REDXOR: lambda a, _: a.bit_count(),
+    Op.NEGO: lambda a, w: a == 1 << (w - 1),
+}
+"""Of one operand, given with its width; the result is to be cut to its width."""
+
+
+def computed(
+    code: int, values: Sequence[int], widths: Sequence[int], width: int, numbers: Sequence[int]
+) -> int | None:
+    """Return the value of an operator of bit-vectors, None for any other operator.
+
+    `widths` are those of the operands, `width` that of the result, `numbers` those of the line.
+    """
+    ones = (1 << width) - 1
+    if code in BINARY:
+        return BINARY[code](values[0], values[1], widths[0]) & ones
+    if code in UNARY:
+        return UNARY[code](values[0], widths[0]) & ones
+    if code == Op.SLICE:
+        return values[0] >> numbers[1] & ones
+    if code == Op.CONCAT:
+        return values[0] << widths[1] | values[1]
+    if code == Op.ITE:
+        return values[1] if values[0] else values[2]
+    return None

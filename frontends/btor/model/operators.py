@@ -3,14 +3,14 @@
 From: R. Brummayer, A. Biere, F. Lonsing, "BTOR: Bit-Precise Modelling of
 Word-Level Problems for Model Checking" (BPR 2008); A. Niemetz, M. Preiner,
 C. Wolf, A. Biere, "Btor2, BtorMC and Boolector 3.0" (CAV 2018), table 1;
-A. Vida's thesis (Linz 2008), tables 2.1 to 2.3, with its slips mended: `uext`
+A. Vida's thesis (Linz 2008), tables 2.1 to 2.3, with its slips corrected: `uext`
 and `sext` take the number of added bits, `nego` has one operand, `concat` two;
 and the parsers of Boolector of 2007 to 2020, where papers and parsers differ
 (so `smod` of August 2007 is what was `srem` from September on).
 
 An operator code (`Op`) is what a node means, whatever a dialect calls it: `ITE`
 is `cond`, `acond` and `ite`; `INPUT` is `var`, `array` and `input`. A row of the
-table (`Operator`) is one spelling in some dialects, with its shape there.
+table gives spellings in some dialects, with their shape there (`Operator` each).
 
 Patterns of sorts. A letter stands for the same sort wherever it appears in a row:
 
@@ -26,6 +26,7 @@ and in results `m+n`, `n+k` and `u-l+1` (over the row's numbers), `-` (no value)
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from enum import IntEnum, StrEnum
 from functools import cache
@@ -47,88 +48,21 @@ class Dialect(StrEnum):
     """From 2018."""
 
 
-class Op(IntEnum):
-    """The codes of operators and declarations; the values mean nothing."""
+Op = IntEnum(
+    "Op",
+    """
+    INPUT STATE PARAM CONST CONSTD CONSTH ZERO ONE ONES
+    NOT NEG INC DEC PROXY REDOR REDAND REDXOR NEGO SLICE UEXT SEXT
+    ADD SUB MUL UDIV SDIV UREM SREM SMOD AND OR XOR XNOR NAND NOR SLL SRL SRA ROL ROR
+    ULT ULTE UGT UGTE SLT SLTE SGT SGTE UADDO SADDO USUBO SSUBO UMULO SMULO SDIVO
+    EQ NE IMPLIES IFF CONCAT ITE READ WRITE LAMBDA APPLY
+    ROOT BAD CONSTRAINT FAIR JUSTICE OUTPUT INIT NEXT SORT
+    """,
+)
+"""The codes of operators and declarations: leaves, of one operand, of two, arrays and functions.
 
-    # Leaves.
-    INPUT = 0
-    STATE = 1
-    PARAM = 2
-    CONST = 3
-    CONSTD = 4
-    CONSTH = 5
-    ZERO = 6
-    ONE = 7
-    ONES = 8
-    # One operand.
-    NOT = 10
-    NEG = 11
-    INC = 12
-    DEC = 13
-    PROXY = 14
-    REDOR = 15
-    REDAND = 16
-    REDXOR = 17
-    NEGO = 18
-    SLICE = 19
-    UEXT = 20
-    SEXT = 21
-    # Two operands.
-    ADD = 30
-    SUB = 31
-    MUL = 32
-    UDIV = 33
-    SDIV = 34
-    UREM = 35
-    SREM = 36
-    SMOD = 37
-    AND = 38
-    OR = 39
-    XOR = 40
-    XNOR = 41
-    NAND = 42
-    NOR = 43
-    SLL = 44
-    SRL = 45
-    SRA = 46
-    ROL = 47
-    ROR = 48
-    ULT = 50
-    ULTE = 51
-    UGT = 52
-    UGTE = 53
-    SLT = 54
-    SLTE = 55
-    SGT = 56
-    SGTE = 57
-    UADDO = 58
-    SADDO = 59
-    USUBO = 60
-    SSUBO = 61
-    UMULO = 62
-    SMULO = 63
-    SDIVO = 64
-    EQ = 65
-    NE = 66
-    IMPLIES = 67
-    IFF = 68
-    CONCAT = 69
-    # Arrays and functions.
-    ITE = 70
-    READ = 71
-    WRITE = 72
-    LAMBDA = 73
-    APPLY = 74
-    # Declarations.
-    ROOT = 80
-    BAD = 81
-    CONSTRAINT = 82
-    FAIR = 83
-    JUSTICE = 84
-    OUTPUT = 85
-    INIT = 86
-    NEXT = 87
-    SORT = 88
+The values mean nothing, but those of declarations are the largest, from ROOT on.
+"""
 
 
 class Operator(NamedTuple):
@@ -165,137 +99,86 @@ _LETTERS = {
     "2": Dialect.BTOR2,
 }
 
-# name, code (- the same), dialects, header, operands, result, extras.
+# Dialects, header, operands, result, code (-: that of the name), extras (-: none), names.
 # The header of BTOR2 is `s` where the column says w, wi.
 _TABLE = """
-var        INPUT       7o1f   w   ()               n      symbol
-array      INPUT       7o     wi  ()               I:E
-array      INPUT       1f     wi  ()               I:E    symbol
-input      INPUT       2      s   ()               S
-state      STATE       2      s   ()               S
-param      PARAM       f      w   ()               n      symbol
-const      CONST       7o1f2  w   ()               n      bin
-constd     CONSTD      7o1f2  w   ()               n      dec
-consth     CONSTH      7o1f2  w   ()               n      hex
-zero       ZERO        o1f2   w   ()               n
-one        ONE         o1f2   w   ()               n
-ones       ONES        o1f2   w   ()               n
-not        NOT         7o1f2  w   n                n
-neg        NEG         7o1f2  w   n                n
-inc        INC         o1f2   w   n                n
-dec        DEC         o1f2   w   n                n
-proxy      PROXY       o1f    w   n                n
-redor      REDOR       7o1f   w   n>1              1
-redand     REDAND      7o1f   w   n>1              1
-redxor     REDXOR      7o1f   w   n>1              1
-redor      REDOR       2      s   n                1
-redand     REDAND      2      s   n                1
-redxor     REDXOR      2      s   n                1
-nego       NEGO        7      w   n>1              1
-nego       NEGO        o      w   n                1
-slice      SLICE       7o1f2  w   n                u-l+1  u,l
-uext       UEXT        7o1f2  w   n                n+k    k
-sext       SEXT        7o1f2  w   n                n+k    k
-add        ADD         7o1f2  w   n,n              n
-sub        SUB         7o1f2  w   n,n              n
-mul        MUL         o1f2   w   n,n              n
-umul       MUL         7      w   n,n              n
-smul       MUL         7      w   n,n              n
-udiv       UDIV        7o1f2  w   n,n              n
-sdiv       SDIV        7o1f2  w   n,n              n
-urem       UREM        o1f2   w   n,n              n
-umod       UREM        7      w   n,n              n
-srem       SREM        o1f2   w   n,n              n
-smod       SREM        7      w   n,n              n
-smod       SMOD        o1f2   w   n,n              n
-and        AND         7o1f2  w   n,n              n
-or         OR          7o1f2  w   n,n              n
-xor        XOR         7o1f2  w   n,n              n
-xnor       XNOR        7o1f2  w   n,n              n
-nand       NAND        7o1f2  w   n,n              n
-nor        NOR         7o1f2  w   n,n              n
-sll        SLL         7o     w   n,log            n
-srl        SRL         7o     w   n,log            n
-sra        SRA         7o     w   n,log            n
-rol        ROL         7o     w   n,log            n
-ror        ROR         7o     w   n,log            n
-sll        SLL         1f     w   n,n/log          n
-srl        SRL         1f     w   n,n/log          n
-sra        SRA         1f     w   n,n/log          n
-rol        ROL         1f     w   n,n/log          n
-ror        ROR         1f     w   n,n/log          n
-sll        SLL         2      s   n,n              n
-srl        SRL         2      s   n,n              n
-sra        SRA         2      s   n,n              n
-rol        ROL         2      s   n,n              n
-ror        ROR         2      s   n,n              n
-ult        ULT         7o1f2  w   n,n              1
-ulte       ULTE        7o1f2  w   n,n              1
-ugt        UGT         7o1f2  w   n,n              1
-ugte       UGTE        7o1f2  w   n,n              1
-slt        SLT         7o1f2  w   n,n              1
-slte       SLTE        7o1f2  w   n,n              1
-sgt        SGT         7o1f2  w   n,n              1
-sgte       SGTE        7o1f2  w   n,n              1
-uaddo      UADDO       7o1f2  w   n,n              1
-saddo      SADDO       7o1f2  w   n,n              1
-usubo      USUBO       7o1f2  w   n,n              1
-ssubo      SSUBO       7o1f2  w   n,n              1
-umulo      UMULO       7o1f2  w   n,n              1
-smulo      SMULO       7o1f2  w   n,n              1
-sdivo      SDIVO       7o1f2  w   n,n              1
-eq         EQ          7      w   n,n              1
-ne         NE          7      w   n,n              1
-eq         EQ          o1f2   w   S,S              1
-ne         NE          o1f    w   S,S              1
-neq        NE          2      s   S,S              1
-ne         NE          2      s   S,S              1
-implies    IMPLIES     o1f2   w   1,1              1
-iff        IFF         o1f2   w   1,1              1
-concat     CONCAT      7o1f2  w   m,n              m+n
-cond       ITE         71f    w   1,n,n            n
-cond       ITE         o      w   1,S,S            S
-acond      ITE         1f     wi  1,I:E,I:E        I:E
-ite        ITE         2      s   1,S,S            S
-read       READ        7o1f2  w   I:E,I            E
-write      WRITE       o      w   I:E,I,E          I:E
-write      WRITE       1f2    wi  I:E,I,E          I:E
-lambda     LAMBDA      f      wp  n,B              F
-apply      APPLY       f      w   F,n*             m
-root       ROOT        7o1f   w   n                1
-bad        BAD         2      -   1                -
-constraint CONSTRAINT  2      -   1                -
-fair       FAIR        2      -   1                -
-output     OUTPUT      2      -   n                -
-justice    JUSTICE     2      c   1*               -
-init       INIT        2      s   S,S              -
-next       NEXT        o      w   S,S              -
-next       NEXT        1      w   n,n              -
-anext      NEXT        1      wi  I:E,I:E          -
-next       NEXT        2      s   S,S              -
-sort       SORT        2      -   ()               -
+7o1f   w   ()           n      INPUT  symbol  var
+7o     wi  ()           I:E    INPUT  -       array
+1f     wi  ()           I:E    INPUT  symbol  array
+2      s   ()           S      -      -       input state
+f      w   ()           n      -      symbol  param
+7o1f2  w   ()           n      -      bin     const
+7o1f2  w   ()           n      -      dec     constd
+7o1f2  w   ()           n      -      hex     consth
+o1f2   w   ()           n      -      -       zero one ones
+7o1f2  w   n            n      -      -       not neg
+o1f2   w   n            n      -      -       inc dec
+o1f    w   n            n      -      -       proxy
+7o1f   w   n>1          1      -      -       redor redand redxor
+2      s   n            1      -      -       redor redand redxor
+7      w   n>1          1      -      -       nego
+o      w   n            1      -      -       nego
+7o1f2  w   n            u-l+1  -      u,l     slice
+7o1f2  w   n            n+k    -      k       uext sext
+7o1f2  w   n,n          n      -      -       add sub
+o1f2   w   n,n          n      -      -       mul
+7      w   n,n          n      MUL    -       umul smul
+7o1f2  w   n,n          n      -      -       udiv sdiv
+o1f2   w   n,n          n      -      -       urem
+7      w   n,n          n      UREM   -       umod
+o1f2   w   n,n          n      -      -       srem
+7      w   n,n          n      SREM   -       smod
+o1f2   w   n,n          n      -      -       smod
+7o1f2  w   n,n          n      -      -       and or xor xnor nand nor
+7o     w   n,log        n      -      -       sll srl sra rol ror
+1f     w   n,n/log      n      -      -       sll srl sra rol ror
+2      s   n,n          n      -      -       sll srl sra rol ror
+7o1f2  w   n,n          1      -      -       ult ulte ugt ugte slt slte sgt sgte
+7o1f2  w   n,n          1      -      -       uaddo saddo usubo ssubo umulo smulo sdivo
+7      w   n,n          1      -      -       eq ne
+o1f2   w   S,S          1      -      -       eq
+o1f    w   S,S          1      -      -       ne
+2      s   S,S          1      NE     -       neq
+2      s   S,S          1      -      -       ne
+o1f2   w   1,1          1      -      -       implies iff
+7o1f2  w   m,n          m+n    -      -       concat
+71f    w   1,n,n        n      ITE    -       cond
+o      w   1,S,S        S      ITE    -       cond
+1f     wi  1,I:E,I:E    I:E    ITE    -       acond
+2      s   1,S,S        S      -      -       ite
+7o1f2  w   I:E,I        E      -      -       read
+o      w   I:E,I,E      I:E    -      -       write
+1f2    wi  I:E,I,E      I:E    -      -       write
+f      wp  n,B          F      -      -       lambda
+f      w   F,n*         m      -      -       apply
+7o1f   w   n            1      -      -       root
+2      -   1            -      -      -       bad constraint fair
+2      -   n            -      -      -       output
+2      c   1*           -      -      -       justice
+2      s   S,S          -      -      -       init
+o      w   S,S          -      -      -       next
+1      w   n,n          -      -      -       next
+1      wi  I:E,I:E      -      NEXT   -       anext
+2      s   S,S          -      -      -       next
+2      -   ()           -      -      -       sort
 """
 
 
 def _rows() -> tuple[Operator, ...]:
     rows = []
     for line in _TABLE.strip().splitlines():
-        name, code, letters, header, operands, result, *extras = line.split()
-        extra = extras[0] if extras else ""
+        letters, header, operands, result, code, extra, *names = line.split()
         shape = () if operands == "()" else tuple(operands.split(","))
         literal = extra if extra in ("bin", "dec", "hex") else ""
         numbers = tuple(extra.split(",")) if extra in ("u,l", "k") else ()
-        for two, spelled in ((False, letters.replace("2", "")), (True, "2" * ("2" in letters))):
-            dialects = frozenset(map(_LETTERS.__getitem__, spelled))
-            if dialects:
+        for name in names:
+            for two, spelled in ((False, letters.replace("2", "")), (True, "2" * ("2" in letters))):
+                dialects = frozenset(map(_LETTERS.__getitem__, spelled))
                 head = "s" if two and header.startswith("w") else header
-                symbol = two or extra == "symbol"
-                rows.append(
-                    Operator(
-                        name.encode(), Op[code], dialects, head, shape, result, numbers, literal,
-                        symbol,
-                    )
-                )  # fmt: skip
+                row = (dialects, head, shape, result, numbers, literal, two or extra == "symbol")
+                if dialects:
+                    meaning = Op[name.upper() if code == "-" else code]
+                    rows.append(Operator(name.encode(), meaning, *row))
     return tuple(rows)
 
 
@@ -309,17 +192,13 @@ def spellings(dialect: Dialect) -> Mapping[bytes, Operator]:
     return {row.name: row for row in OPERATORS if dialect in row.dialects}
 
 
-def _rows_of(dialect: Dialect, code: int) -> list[Operator]:
-    return [row for row in OPERATORS if row.code == code and dialect in row.dialects]
-
-
 @cache
 def spelling(dialect: Dialect, code: int, on_array: bool) -> Operator | None:
     """Return how a dialect writes an operator whose line is of an array sort, or not.
 
     None if it has no such operator.
     """
-    rows = _rows_of(dialect, code)
+    rows = [row for row in OPERATORS if row.code == code and dialect in row.dialects]
     fitting = [row for row in rows if row.on_arrays == on_array]
     if on_array and not fitting:
         fitting = [row for row in rows if "S" in row.operands or row.result in ("S", "E")]
@@ -341,3 +220,52 @@ SYMMETRIC = frozenset(
     }
 )  # fmt: skip
 """The operators whose two operands may change places."""
+
+
+_ARRAY_LINES = re.compile(rb"^[ \t]*([0-9]+)[ \t]+(array|cond)[ \t]+([^;\r\n]*)", re.MULTILINE)
+
+
+def detect(text: bytes) -> Dialect:
+    """Return the dialect of a text, by what only that dialect has; `btor1` where all would do.
+
+    Never fails: the reader refuses lines of no dialect. A `sort` line means BTOR2,
+    wherever it stands, as `.btor` files may contain either.
+    """
+    if _first(text, b"sort") is not None:
+        return Dialect.BTOR2
+    if any(_first(text, name) is not None for name in (b"lambda", b"apply", b"param")):
+        return Dialect.FUN
+    if any(_first(text, name) is not None for name in (b"acond", b"anext")):
+        return Dialect.BTOR1
+    write = _first(text, b"write")
+    if write is not None:
+        # write W array index value, or with the index width as second.
+        return Dialect.OLD if len(write.split()) == 4 else Dialect.BTOR1
+    if _conditional_on_arrays(text):
+        return Dialect.OLD
+    if any(_first(text, name) is not None for name in (b"umul", b"smul", b"umod")):
+        return Dialect.BTOR_2007
+    # `nego` outlived the change of `write` by a month; without any write it is as old.
+    return Dialect.BTOR1 if _first(text, b"nego") is None else Dialect.OLD
+
+
+def _first(text: bytes, name: bytes) -> bytes | None:
+    """Return what follows an operator up to a comment, in the first line that has it."""
+    if name not in text:
+        return None
+    found = re.search(rb"^[ \t]*[0-9]+[ \t]+" + name + rb"[ \t]+([^;\r\n]*)", text, re.MULTILINE)
+    return found.group(1) if found is not None else None
+
+
+def _conditional_on_arrays(text: bytes) -> bool:
+    """Return whether a `cond` chooses between arrays (of a file without `write`)."""
+    if _first(text, b"array") is None or _first(text, b"cond") is None:
+        return False
+    arrays: set[bytes] = set()
+    for ident, name, rest in _ARRAY_LINES.findall(text):
+        words = rest.split()
+        if name == b"array":
+            arrays.add(ident)
+        elif len(words) == 4 and words[2] in arrays:
+            return True
+    return False

@@ -12,21 +12,27 @@ import re
 from array import array
 from codecs import BOM_UTF8
 from collections.abc import Sequence
+from functools import partial
 
 from reducekit.errors import ParseError
-from reducekit.frontends.btor.model.dag import Array, BitVec, Dag, Function, SortTable, line_of
-from reducekit.frontends.btor.model.dialects import detect
-from reducekit.frontends.btor.model.literals import literal_problem
+from reducekit.frontends.btor.model.dag import (
+    BitVec,
+    Dag,
+    Function,
+    SortTable,
+    line_of,
+    literal_problem,
+)
 from reducekit.frontends.btor.model.operators import (
     DECLARATIONS,
     OPERATORS,
     Dialect,
     Op,
     Operator,
+    detect,
     spellings,
 )
-from reducekit.frontends.btor.model.rules import RULES, Problem, check
-from reducekit.frontends.btor.model.scopes import Scopes, States
+from reducekit.frontends.btor.model.rules import RULES, Scopes, States, check
 from reducekit.text import shortened
 
 _WORD = re.compile(rb"\S+")
@@ -34,6 +40,8 @@ _NUMBER = re.compile(rb"0|[1-9][0-9]*")
 _LARGEST_WIDTH = 2**31 - 1
 _LARGEST_ID = 2**40  # BTOR2_FORMAT_MAXID of btor2tools; BTOR1's parsers have 31 bits
 _SEMICOLON, _MINUS, _ZERO = b";-0"
+_shown = partial(shortened, most=40)
+"""Returns a word for a message."""
 
 
 class _Row:
@@ -65,18 +73,14 @@ def read(text: bytes, dialect: Dialect | None = None, *, any_ending: bool = Fals
 
     With `any_ending` lines may end as on Windows, and the file may begin with a byte order mark,
     though no dialect but Boolector 3's allows that: a program may read such a file all the same.
-    Raises ParseError with the line, the node and the rule (`rules.RULES`) that is broken.
-    Linear in the text, but for the scopes of `param`.
+    Raises ParseError with the line, the node and the rule (`rules.RULES`) that is broken. Linear in
+    the text, but for the scopes of `param`.
     """
     begin = len(BOM_UTF8) if any_ending and text.startswith(BOM_UTF8) else 0
     reader = _Reader(text, detect(text[begin:]) if dialect is None else dialect)
     reader.begin, reader.any_ending = begin, any_ending
-    try:
-        reader.run()
-        return reader.dag()
-    finally:
-        # They know the reader: only the collector of cycles would free what it holds.
-        del reader.states, reader.scopes
+    reader.run()
+    return reader.dag()
 
 
 class _Reader:
@@ -109,8 +113,8 @@ class _Reader:
         # Of the line that is being read, for messages.
         self.at = 0
         self.line_text = b""
-        self.states = States(self)
-        self.scopes = Scopes(self)
+        self.states = States()
+        self.scopes = Scopes()
 
     def dag(self) -> Dag:
         lines = array("i", self.sort_line) if self.two else array("i", [-1]) * len(self.op)
@@ -120,8 +124,6 @@ class _Reader:
             self.literals, self.symbols, self.text, self.start, self.end,
         )  # fmt: skip
 
-    # The loop.
-
     def run(self) -> None:
         """Read all lines."""
         two, rows, references = self.two, self.rows, self.references
@@ -130,6 +132,8 @@ class _Reader:
         add_id, add_op, add_sort = self.ids.append, self.op.append, self.sort.append
         add_sort_line, add_offset = self.sort_line.append, self.offset.append
         add_start, add_end, push = self.start.append, self.end.append, args.append
+        # Fast path: lines of the usual shape, none of them with a blank, comment or id that would
+        # have to be looked at. All else goes to `line`.
         common = self.dialect is not Dialect.FUN and b"\r" not in self.text
         comments = b";" in self.text
         lines = (self.text[self.begin :] if self.begin else self.text).split(b"\n")
@@ -171,7 +175,7 @@ class _Reader:
                         references[word] = each = ~each
                     else:
                         self.at, self.line_text = at, line
-                        each = self.reference(row, words, word)
+                        each = self.reference(words, word)
                 push(each)
                 shape.append(sorts[each] if each >= 0 else ~sorts[~each])
             if (key := tuple(shape)) not in passed:
@@ -195,17 +199,15 @@ class _Reader:
         words = rest.split()
         if words and (two or words[0][0] != _SEMICOLON):
             raise self.error("final-newline", "the last line has no newline", 0)
-        late = self.states.finish()
+        late = self.states.finish(self)
         if late is not None:
             line_number, problem = late
             self.at = self.start[line_number]
             self.line_text = self.text[self.at : self.end[line_number]]
             raise self.error(problem.rule, problem.what, 3 + problem.operand)
 
-    # One line of any shape.
-
     def line(self, words: list[bytes]) -> None:
-        """Read the current line, which has words."""
+        """Read the current line of any shape, which has words."""
         line = self.line_text
         if words[0][0] == _SEMICOLON:
             return
@@ -229,10 +231,13 @@ class _Reader:
             raise self.error(rule, "unexpected words", need + symbol)
         line_number = len(self.op)
         first_operand = at
-        operands = [self.reference(row, words, word) for word in words[at : at + count]]
+        operands = [self.reference(words, word) for word in words[at : at + count]]
         at += count
-        numbers = tuple(self.number(words, at + n) for n in range(len(row.operator.numbers)))
-        sort = self.resolve(row, words, sort, operands)
+        numbers = tuple(
+            self.number(words, at + n, "number", "a number")
+            for n in range(len(row.operator.numbers))
+        )
+        sort = self.resolve(row, sort, operands)
         shape = [self.sort[each] if each >= 0 else ~self.sort[~each] for each in operands]
         key = (row.index, sort, *shape, *numbers)
         if key not in self.passed:
@@ -244,7 +249,12 @@ class _Reader:
             if wrong:
                 raise self.error(row.operator.name.decode(), wrong, at)
             self.literals[line_number] = words[at]
-        problem = self.further(code, operands)
+        # The rules that look further than one line.
+        problem = None
+        if code in (Op.INIT, Op.NEXT):
+            problem = self.states.add(self, code, operands)
+        elif self.dialect is Dialect.FUN:
+            problem = self.scopes.add(self, code, operands)
         if problem is not None:
             what = problem.what.replace("{}", _shown(words[first_operand + problem.operand]), 1)
             raise self.error(problem.rule, what, first_operand + problem.operand)
@@ -254,12 +264,6 @@ class _Reader:
             self.symbols[line_number] = words[-1]
         named = self.others[words[2]] if row.operator.header == "s" else -1
         self.add(words[0], code, sort, operands, named, self.at + first, self.at + end)
-
-    def further(self, code: int, operands: Sequence[int]) -> Problem | None:
-        """Check the rules that look further than one line."""
-        if code in (Op.INIT, Op.NEXT):
-            return self.states.add(code, operands)
-        return self.scopes.add(code, operands) if self.dialect is Dialect.FUN else None
 
     def content(self, words: list[bytes]) -> tuple[list[bytes], int]:
         """Return the words without a comment, and where they end in the line."""
@@ -306,29 +310,23 @@ class _Reader:
         if len(words) < 2:
             raise self.error("line", "expected an operator", 0)
         row = self.rows.get(words[1])
-        if row is None:
-            raise self.error("operator", self.unknown(words[1]), 1)
-        return row
-
-    def unknown(self, name: bytes) -> str:
-        """Say where an operator that this dialect lacks might be from."""
+        if row is not None:
+            return row
+        # Say where an operator that this dialect lacks might be from.
+        name = words[1]
         said = f"there is no operator {_shown(name)} in {self.dialect.value}"
-        there = sorted(
-            {each.value for row in OPERATORS if row.name == name for each in row.dialects}
-        )
+        there = sorted({each for row in OPERATORS if row.name == name for each in row.dialects})
         if there:
-            return f"{said}, only in {', '.join(there)}"
-        if name.lower() in self.rows:
-            return f"{said}, only {_shown(name.lower())}"
-        return said
+            said += f", only in {', '.join(there)}"
+        elif name.lower() in self.rows:
+            said += f", only {_shown(name.lower())}"
+        raise self.error("operator", said, 1)
 
     def sort_of(self, row: _Row, words: list[bytes]) -> tuple[int, int]:
         """Return the sort that the header names (-1 for none), and the number of words so far."""
         kind = row.operator.header
-        if kind == "-":
-            return -1, 2
-        if kind == "c":
-            return -1, 3
+        if kind in "-c":
+            return -1, 2 if kind == "-" else 3
         if len(words) < 3:
             raise self.error("line", "the line ends before its sort", 1)
         if kind == "s":
@@ -356,17 +354,16 @@ class _Reader:
         return sort
 
     def width_value(self, words: Sequence[bytes], at: int) -> int:
-        word = words[at]
-        fits = _NUMBER.fullmatch(word) and len(word) <= 10 and 0 < int(word) <= _LARGEST_WIDTH
-        if not fits:
-            raise self.error("width", f"{_shown(word)} is not a width", at)
-        return int(word)
+        width = self.number(words, at, "width", "a width")
+        if not 0 < width <= _LARGEST_WIDTH:
+            raise self.error("width", f"{_shown(words[at])} is not a width", at)
+        return width
 
-    def number(self, words: Sequence[bytes], at: int) -> int:
-        """Return a slice bound or an amount of extension."""
+    def number(self, words: Sequence[bytes], at: int, rule: str, what: str) -> int:
+        """Return a width, a slice bound or an amount of extension."""
         word = words[at]
         if not _NUMBER.fullmatch(word) or len(word) > 10:
-            raise self.error("number", f"{_shown(word)} is not a number", at)
+            raise self.error(rule, f"{_shown(word)} is not {what}", at)
         return int(word)
 
     def count(self, row: _Row, words: list[bytes], at: int) -> int:
@@ -380,7 +377,7 @@ class _Reader:
             raise self.error("justice", f"expected {count} conditions", 2)
         return count
 
-    def reference(self, row: _Row, words: list[bytes], word: bytes) -> int:
+    def reference(self, words: list[bytes], word: bytes) -> int:
         """Return what an operand refers to."""
         found = self.references.get(word)
         if found is not None:
@@ -397,76 +394,58 @@ class _Reader:
         self.references[word] = ~found
         return ~found
 
-    def resolve_root(self, sort: int, actual: int) -> int:
-        """Return the sort of a root, whose header has the width of its operand."""
-        if actual != sort and self.table.width(actual):
-            what = f"operand 1 has width {self.table.width(actual)}"
-            raise self.error("operand-sort", f"{what}, not {self.table.width(sort)}", 3)
-        return self.table.bitvec(1)
-
-    def resolve_lambda(self, sort: int, body: int) -> int:
-        """Return the sort of a lambda: one on a lambda is a function of the parameters of both."""
-        function, found = self.table.sorts[sort], self.table.sorts[body]
-        assert isinstance(function, Function)
-        inner = found.result if isinstance(found, Function) else body
-        if inner != function.result:
-            raise self.error("result-sort", "the body has another width", 5)
-        more = found.parameters if isinstance(found, Function) else ()
-        return self.table.add(Function((*function.parameters, *more), inner))
-
-    def resolve(self, row: _Row, words: list[bytes], sort: int, operands: list[int]) -> int:
+    def resolve(self, row: _Row, sort: int, operands: list[int]) -> int:
         """Return the sort of the line where it is not the one that the header names."""
-        code, kind = row.code, row.operator.header
-        if code == Op.ROOT:
-            return self.resolve_root(sort, self.sort[line_of(operands[0])])
-        if code == Op.LAMBDA:
-            return self.resolve_lambda(sort, self.sort[line_of(operands[1])])
-        array_like = [each for each in row.operator.operands if each in ("I:E", "S")]
-        if kind == "w" and array_like and row.operator.result in ("I:E", "S", "-"):
+        sorts, spelled = self.table.sorts, row.operator
+        if row.code == Op.ROOT:
+            # The header has the width of the operand.
+            actual = self.sort[line_of(operands[0])]
+            if actual != sort and self.table.width(actual):
+                what = f"operand 1 has width {self.table.width(actual)}"
+                raise self.error("operand-sort", f"{what}, not {self.table.width(sort)}", 3)
+            return self.table.bitvec(1)
+        if row.code == Op.LAMBDA:
+            # A lambda on a lambda is a function of the parameters of both.
+            body = self.sort[line_of(operands[1])]
+            function, found = sorts[sort], sorts[body]
+            assert isinstance(function, Function)
+            inner = found.result if isinstance(found, Function) else body
+            if inner != function.result:
+                raise self.error("result-sort", "the body has another width", 5)
+            more = found.parameters if isinstance(found, Function) else ()
+            return self.table.add(Function((*function.parameters, *more), inner))
+        array_like = [at for at, each in enumerate(spelled.operands) if each in ("I:E", "S")]
+        if spelled.header == "w" and array_like and spelled.result in ("I:E", "S", "-"):
             # Dialects without index width: the sort is that of the array.
-            where = row.operator.operands.index(array_like[0])
-            first = line_of(operands[where])
-            found = self.table.sorts[self.sort[first]]
-            if not isinstance(found, BitVec):
-                element = getattr(found, "element", -1)
-                if element != sort:
+            actual = self.sort[line_of(operands[array_like[0]])]
+            if not isinstance(sorts[actual], BitVec):
+                if getattr(sorts[actual], "element", -1) != sort:
                     raise self.error("result-sort", "the elements have another width", 2)
-                return self.sort[first]
+                return actual
         return sort
 
     def check(
-        self,
-        row: Operator,
-        words: list[bytes],
-        sort: int,
-        operands: Sequence[int],
+        self, row: Operator, words: list[bytes], sort: int, operands: Sequence[int],
         numbers: Sequence[int],
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Raise the error of an ill-sorted line."""
-        found = self.table.sorts[sort] if sort >= 0 else None
-        if row.code == Op.INIT and isinstance(found, Array):
-            # An array may start as one constant everywhere.
-            value = operands[1] if operands[1] >= 0 else ~operands[1]
-            if value == found.element:
-                operands = (operands[0], sort)
-        problem = check(row, self.table, sort, operands, numbers)
-        if problem is None:
-            return
-        first = {"-": 2, "c": 3, "w": 3, "s": 3}.get(row.header, 4)
-        at = first + problem.operand if problem.operand >= 0 else min(2, len(words) - 1)
-        rule = problem.rule
-        if rule == "result-sort" and row.header == "wi":
-            rule = "index-width"
-        raise self.error(rule, problem.what, at)
+        # An array may start as one constant everywhere.
+        element = getattr(self.table.sorts[sort], "element", -1) if row.code == Op.INIT else -1
+        if element >= 0 and line_of(operands[1]) == element:
+            operands = (operands[0], sort)
+        if (problem := check(row, self.table, sort, operands, numbers)) is not None:
+            first = {"-": 2, "c": 3, "w": 3, "s": 3}.get(row.header, 4)
+            at = first + problem.operand if problem.operand >= 0 else min(2, len(words) - 1)
+            wide = problem.rule == "result-sort" and row.header == "wi"
+            raise self.error("index-width" if wide else problem.rule, problem.what, at)
 
     # Declarations.
 
     def sort_declaration(self, words: list[bytes], first: int, end: int) -> None:
         """Read a `sort` line of BTOR2."""
         if len(words) < 4 or words[2] not in (b"bitvec", b"array"):
-            raise self.error(
-                "line", "expected sort bitvec WIDTH or sort array ID ID", len(words) - 1
-            )
+            what = "expected sort bitvec WIDTH or sort array ID ID"
+            raise self.error("line", what, len(words) - 1)
         operands = []
         size = 4
         if words[2] == b"bitvec":
@@ -477,9 +456,8 @@ class _Reader:
                 raise self.error("line", "the element sort is missing", 3)
             for at in (3, 4):
                 if words[at] not in self.widths:
-                    raise self.error(
-                        "sort-id", f"{_shown(words[at])} is not the id of a sort above", at
-                    )
+                    what = f"{_shown(words[at])} is not the id of a sort above"
+                    raise self.error("sort-id", what, at)
                 operands.append(self.others[words[at]])
             sort = self.table.array(self.widths[words[3]], self.widths[words[4]])
         if len(words) > size + 1:
@@ -492,15 +470,9 @@ class _Reader:
     # Results.
 
     def add(
-        self,
-        word: bytes,
-        code: int,
-        sort: int,
-        operands: Sequence[int],
-        sort_line: int,
-        start: int,
+        self, word: bytes, code: int, sort: int, operands: Sequence[int], named: int, start: int,
         end: int,
-    ) -> None:
+    ) -> None:  # fmt: skip
         (self.others if code in DECLARATIONS else self.references)[word] = len(self.op)
         ident = int(word)
         self.last = max(self.last, ident)
@@ -509,7 +481,7 @@ class _Reader:
         self.sort.append(sort)
         self.args.extend(operands)
         if self.two:
-            self.sort_line.append(sort_line)
+            self.sort_line.append(named)
         self.offset.append(len(self.args))
         self.start.append(start)
         self.end.append(end)
@@ -524,8 +496,3 @@ class _Reader:
             node = f"node {_shown(places[0].group())}: "
         at = self.at + (places[min(word, len(places) - 1)].start() if places else 0)
         return ParseError(f"{node}{what}; rule {rule}: {RULES[rule]}", self.text, at)
-
-
-def _shown(word: bytes) -> str:
-    """Return a word for a message."""
-    return shortened(word, 40)

@@ -6,11 +6,12 @@ these parsers do not check.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-from reducekit.frontends.btor.model.dag import Array, BitVec, Function, Sort, SortTable
-from reducekit.frontends.btor.model.operators import Operator
+from reducekit.frontends.btor.model.dag import Array, BitVec, Function, SortTable, line_of
+from reducekit.frontends.btor.model.operators import CONSTANTS, Op, Operator
 
 RULES: Mapping[str, str] = {
     # Text.
@@ -74,27 +75,20 @@ class Problem(NamedTuple):
 
 def describe(table: SortTable, sort: int) -> str:
     """Say a sort in words, nested arrays by their outermost two sorts only."""
-    return _words(table.sorts, table.sorts[sort])
+    found = table.sorts[sort]
+    if isinstance(found, BitVec):
+        return f"width {found.width}"
 
+    def short(part: int) -> str:
+        return f"{table.width(part)} bits" if table.width(part) else "arrays"
 
-def _words(sorts: Sequence[Sort], sort: Sort) -> str:
-    if isinstance(sort, BitVec):
-        return f"width {sort.width}"
-    if isinstance(sort, Array):
-        return f"an array from {_short(sorts[sort.index])} to {_short(sorts[sort.element])}"
-    return f"a function of {len(sort.parameters)} to {_short(sorts[sort.result])}"
-
-
-def _short(sort: Sort) -> str:
-    return f"{sort.width} bits" if isinstance(sort, BitVec) else "arrays"
+    if isinstance(found, Array):
+        return f"an array from {short(found.index)} to {short(found.element)}"
+    return f"a function of {len(found.parameters)} to {short(found.result)}"
 
 
 def check(
-    row: Operator,
-    table: SortTable,
-    sort: int,
-    operands: Sequence[int],
-    numbers: Sequence[int] = (),
+    row: Operator, table: SortTable, sort: int, operands: Sequence[int], numbers: Sequence[int] = ()
 ) -> Problem | None:
     """Check a line against the patterns of its row; return the first broken rule or None.
 
@@ -102,6 +96,7 @@ def check(
     `operands` those of the operands, each `~sort` where it is complemented.
     The number of operands is the caller's to check.
     """
+    # What the letters of the patterns have been bound to so far.
     bound: dict[str, int] = {}
     if row.result in ("n", "S"):
         bound[row.result] = sort
@@ -110,105 +105,69 @@ def check(
     parameters: tuple[int, ...] = ()
     for at, signed in enumerate(operands):
         pattern = row.operands[min(at, len(row.operands) - 1)].removesuffix("*")
-        actual = signed if signed >= 0 else ~signed
+        actual = line_of(signed)
         found = table.sorts[actual]
+        said = f"operand {at + 1} is {describe(table, actual)}"
         if signed < 0 and not isinstance(found, BitVec):
-            return Problem("complement", f"operand {at + 1} is {describe(table, actual)}", at)
-        if pattern == "I:E" or (pattern == "F" and not isinstance(found, Function)):
-            problem = _array(table, at, actual, bound)
-            if problem is not None:
-                return problem
-            parameters = (bound["I"],)
-            continue
-        if pattern == "F":
-            assert isinstance(found, Function)
+            return Problem("complement", said, at)
+        if pattern == "F" and isinstance(found, Function):
             parameters = found.parameters
             bound["E"] = found.result
-            continue
-        if parameters and row.operands[0] == "F":
+        elif parameters and row.operands[0] == "F":
             expected = parameters[at - 1] if at <= len(parameters) else -1
             if actual != expected:
-                return Problem("function", _has(table, at, actual, _expected(table, expected)), at)
-            continue
-        problem = _operand(table, pattern, at, actual, bound, row)
-        if problem is not None:
-            return problem
+                wanted = describe(table, expected) if expected >= 0 else "no operand"
+                return Problem("function", f"{said}, expected {wanted}", at)
+        else:
+            problem = _operand(row, table, pattern, at, actual, bound)
+            if problem is not None:
+                return problem
+            if pattern in ("I:E", "F"):
+                parameters = (bound["I"],)
     if row.operands[:1] == ("F",) and len(operands) != len(parameters) + 1:
         return Problem("function", f"{len(operands) - 1} arguments for {len(parameters)}")
     return _result(row, table, sort, bound, numbers)
 
 
-def _array(table: SortTable, at: int, actual: int, bound: dict[str, int]) -> Problem | None:
-    """Check an array, or a function of one parameter that stands for one."""
-    found = table.sorts[actual]
-    if isinstance(found, Function) and len(found.parameters) == 1:
-        found = Array(found.parameters[0], found.result)
-    if not isinstance(found, Array):
-        return Problem("array-operand", _has(table, at, actual, "an array"), at)
-    if bound.setdefault("I", found.index) != found.index:
-        return Problem("same-sort", _differ(table, at, actual), at)
-    if bound.setdefault("E", found.element) != found.element:
-        return Problem("same-sort", _differ(table, at, actual), at)
-    return None
-
-
 def _operand(
-    table: SortTable, pattern: str, at: int, actual: int, bound: dict[str, int], row: Operator
+    row: Operator, table: SortTable, pattern: str, at: int, actual: int, bound: dict[str, int]
 ) -> Problem | None:
-    found = table.sorts[actual]
-    if pattern in ("I", "E"):
-        if bound[pattern] != actual:
-            rule = "array-index" if pattern == "I" else "array-element"
-            return Problem(rule, _has(table, at, actual, _expected(table, bound[pattern])), at)
+    """Check an operand against its pattern, and bind the letters of that."""
+    found, width = table.sorts[actual], table.width(actual)
+    said = f"operand {at + 1} is {describe(table, actual)}"
+    has = f"operand {at + 1} has width {width}"
+    if pattern in ("I:E", "F"):
+        # A function of one parameter may be given for an array.
+        if isinstance(found, Function) and len(found.parameters) == 1:
+            found = Array(found.parameters[0], found.result)
+        if not isinstance(found, Array):
+            return Problem("array-operand", f"{said}, expected an array", at)
+        for letter, part in (("I", found.index), ("E", found.element)):
+            if bound.setdefault(letter, part) != part:
+                return Problem("same-sort", f"{said}, unlike the array before it", at)
         return None
-    if pattern == "B" and isinstance(found, Function):
-        return None
-    if pattern == "S":
-        if isinstance(found, Function):
-            return Problem("operand-sort", _has(table, at, actual, "no function"), at)
-        return _same(table, "S", at, actual, bound, row)
-    if not isinstance(found, BitVec):
-        return Problem("bit-vector-operand", _has(table, at, actual, "a bit-vector"), at)
-    return _bits(table, pattern, at, actual, found.width, bound, row)
-
-
-def _amount(pattern: str, at: int, width: int, whole: int) -> Problem | None:
-    """Check the amount of a shift: of log n bits, in some dialects n are allowed, too."""
-    if pattern == "n/log" and width == whole:
-        return None
-    if whole >= 2 and whole & (whole - 1) == 0 and width == whole.bit_length() - 1:
-        return None
-    rule = "shift-amount" if pattern == "log" else "shift-amount-or-width"
-    return Problem(rule, f"the amount has width {width} for a shift of width {whole}", at)
-
-
-def _bits(
-    table: SortTable,
-    pattern: str,
-    at: int,
-    actual: int,
-    width: int,
-    bound: dict[str, int],
-    row: Operator,
-) -> Problem | None:
-    """Check a bit-vector against a pattern that says something of its width."""
-    if pattern == "1":
-        return None if width == 1 else Problem("operand-sort", _width(at, width, "1"), at)
+    if isinstance(found, Function) and pattern in ("B", "S"):
+        wrong = Problem("operand-sort", f"{said}, expected no function", at)
+        return None if pattern == "B" else wrong
+    if pattern not in ("I", "E", "S") and not width:
+        return Problem("bit-vector-operand", f"{said}, expected a bit-vector", at)
     if pattern in ("log", "n/log"):
-        return _amount(pattern, at, width, table.width(bound["n"]))
+        whole = table.width(bound["n"])
+        power = whole >= 2 and whole & (whole - 1) == 0
+        if (pattern == "n/log" and width == whole) or (power and width == whole.bit_length() - 1):
+            return None
+        rule = "shift-amount" if pattern == "log" else "shift-amount-or-width"
+        return Problem(rule, f"the amount has width {width} for a shift of width {whole}", at)
+    if pattern == "1":
+        return None if width == 1 else Problem("operand-sort", f"{has}, expected 1", at)
     if pattern == "n>1" and width == 1:
-        return Problem("reduction", _width(at, width, "2 or more"), at)
-    return _same(table, pattern[0], at, actual, bound, row)
-
-
-def _same(
-    table: SortTable, letter: str, at: int, actual: int, bound: dict[str, int], row: Operator
-) -> Problem | None:
-    """Check that all operands of one letter have the same sort."""
-    if bound.setdefault(letter, actual) != actual:
-        rule = "operand-sort" if row.result == letter else "same-sort"
-        return Problem(rule, _has(table, at, actual, _expected(table, bound[letter])), at)
-    return None
+        return Problem("reduction", f"{has}, expected 2 or more", at)
+    letter = pattern[0]
+    if bound.setdefault(letter, actual) == actual:
+        return None
+    rule = "operand-sort" if row.result == letter else "same-sort"
+    rule = {"I": "array-index", "E": "array-element"}.get(pattern, rule)
+    return Problem(rule, f"{said}, expected {describe(table, bound[letter])}", at)
 
 
 def _result(
@@ -241,17 +200,94 @@ def _result(
     return Problem("result-sort", f"the result is width {width}, not {describe(table, sort)}")
 
 
-def _expected(table: SortTable, sort: int) -> str:
-    return describe(table, sort) if sort >= 0 else "no operand"
+class Lines(Protocol):
+    """The lines so far; the one that is being added has the next number."""
+
+    two: bool
+    ids: array[int]
+    op: list[int]
+    sort: list[int]
+    offset: list[int]
+    args: array[int]
 
 
-def _has(table: SortTable, at: int, actual: int, expected: str) -> str:
-    return f"operand {at + 1} is {describe(table, actual)}, expected {expected}"
+# The rules that look further than one line. The words of a problem have `{}` in place of the
+# operand, which is named as in the text.
 
 
-def _differ(table: SortTable, at: int, actual: int) -> str:
-    return f"operand {at + 1} is {describe(table, actual)}, unlike the array before it"
+class States:
+    """Who has an `init`, who a `next`."""
+
+    def __init__(self) -> None:
+        self.given: dict[int, set[int]] = {Op.INIT: set(), Op.NEXT: set()}
+        self.inits: list[tuple[int, int]] = []  # line, line of a value that is not a constant
+
+    def add(self, lines: Lines, code: int, operands: Sequence[int]) -> Problem | None:
+        """Check an `init` or `next` line; sorts are checked already."""
+        name = "init" if code == Op.INIT else "next"
+        state, value = operands[0], line_of(operands[1])
+        if state < 0 or lines.op[state] != (Op.STATE if lines.two else Op.INPUT):
+            what = "{} is not a state" if lines.two else "{} is not a variable"
+            return Problem(name, what, 0)
+        if state in self.given[code]:
+            return Problem(name, "{} has its " + name + " above", 0)
+        self.given[code].add(state)
+        if code == Op.NEXT:
+            return None
+        if value > state:
+            what = f"init value {{}} needs a smaller id than its state {lines.ids[state]}"
+            return Problem("init-order", what, 1)
+        if lines.op[value] not in CONSTANTS:
+            if lines.sort[value] != lines.sort[state]:
+                return Problem("init", "an array starts as an array or a constant", 1)
+            self.inits.append((len(lines.op), value))
+        return None
+
+    def finish(self, lines: Lines) -> tuple[int, Problem] | None:
+        """Check that no init value depends on an input; return the line that breaks that."""
+        # Mark the lines that depend on an input, up to the last init value.
+        tainted = bytearray(max((value for _, value in self.inits), default=-1) + 1)
+        offset, args, op = lines.offset, lines.args, lines.op
+        for line in range(len(tainted)):
+            if op[line] == Op.INPUT:
+                tainted[line] = 1
+            elif op[line] != Op.SORT:
+                operands = args[offset[line] : offset[line + 1]]
+                tainted[line] = any(tainted[line_of(each)] for each in operands)
+        for line, value in self.inits:
+            if tainted[value]:
+                return line, Problem("init-inputs", f"{lines.ids[value]} depends on an input", 1)
+        return None
 
 
-def _width(at: int, width: int, expected: str) -> str:
-    return f"operand {at + 1} has width {width}, expected {expected}"
+class Scopes:
+    """Which params a line depends on, and which have got their lambda."""
+
+    def __init__(self) -> None:
+        self.free: dict[int, frozenset[int]] = {}
+        self.bound: set[int] = set()
+
+    def add(self, lines: Lines, code: int, operands: Sequence[int]) -> Problem | None:
+        """Check that params stay below their lambdas."""
+        line, ids = len(lines.op), lines.ids
+        free: frozenset[int] = frozenset((line,)) if code == Op.PARAM else frozenset()
+        for at, each in enumerate(operands):
+            more = self.free.get(line_of(each))
+            if not more:
+                continue
+            gone = more & self.bound
+            if gone and not (code == Op.LAMBDA and at == 0):
+                what = f"param {ids[min(gone)]} is bound by a lambda above"
+                return Problem("parameter-scope", what, at)
+            free = free | more if free else more
+        if code == Op.LAMBDA:
+            bound = operands[0]
+            if bound < 0 or lines.op[bound] != Op.PARAM or bound in self.bound:
+                return Problem("parameter", "{} is not an unbound param", 0)
+            self.bound.add(bound)
+            free = free - {bound}
+        if code == Op.ROOT and free:
+            return Problem("parameter-scope", f"param {ids[min(free)]} has no lambda", 0)
+        if free:
+            self.free[line] = free
+        return None

@@ -21,11 +21,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from reducekit.frontends.btor.model.builder import Builder
-from reducekit.frontends.btor.model.dag import Dag, line_of
-from reducekit.frontends.btor.model.literals import literal_value
-from reducekit.frontends.btor.model.operators import CONSTANTS, SYMMETRIC, Op
-from reducekit.frontends.btor.model.semantics import BINARY, UNARY
+from reducekit.frontends.btor.model.dag import (
+    Builder,
+    Dag,
+    belonging,
+    constant_value,
+    line_of,
+    moved,
+    reached,
+)
+from reducekit.frontends.btor.model.evaluate import computed
+from reducekit.frontends.btor.model.operators import DECLARATIONS, SYMMETRIC, Op
 
 # Operands: 0 and 1 are all zeros and all ones, u is the number one; x and y stand for
 # anything, the same letter for the same, -x for the complement. Results likewise, at the
@@ -206,14 +212,11 @@ def _matches(pattern: str, operand: Operand, bound: dict[str, Operand]) -> bool:
     if pattern in _VALUES:
         return operand.value is not None and operand.value == _VALUES[pattern](operand.width)
     if pattern.startswith("-"):
-        return _same(_complement(bound[pattern[1:]]), operand)
+        reference, width, value = bound[pattern[1:]]
+        inverse = None if value is None else value ^ ((1 << width) - 1)
+        return _same(Operand(~reference, width, inverse), operand)
     other = bound.setdefault(pattern, operand)
     return other is operand or _same(other, operand)
-
-
-def _complement(operand: Operand) -> Operand:
-    value = None if operand.value is None else operand.value ^ ((1 << operand.width) - 1)
-    return Operand(~operand.reference, operand.width, value)
 
 
 def _same(a: Operand, b: Operand) -> bool:
@@ -229,32 +232,20 @@ def _computed(
     values = [each.value for each in operands if each.value is not None]
     if len(values) < len(operands) or not values or code == Op.ROOT:
         return None
-    first = operands[0].width
-    ones = (1 << width) - 1
-    if code in BINARY:
-        return BINARY[code](values[0], values[1], first) & ones
-    if code in UNARY:
-        return UNARY[code](values[0], first) & ones
-    if code == Op.SLICE:
-        return values[0] >> numbers[1] & ones
-    if code == Op.CONCAT:
-        return values[0] << operands[1].width | values[1]
-    if code == Op.ITE:
-        return values[1] if values[0] else values[2]
-    return None
+    return computed(code, values, [each.width for each in operands], width, numbers)
 
 
-def constant_value(dag: Dag, line: int) -> int | None:
-    """Return the value of a line that is a constant, None for any other."""
-    code = dag.op[line]
-    if code not in CONSTANTS:
-        return None
-    if code in (Op.ZERO, Op.ONE):
-        return int(code == Op.ONE)
+UNSIMPLIFIED = DECLARATIONS | {Op.ROOT, Op.LAMBDA, Op.APPLY}
+
+
+def operand_of(dag: Dag, reference: int, values: Mapping[int, int]) -> Operand:
+    """Return a reference as an operand; `values` has the lines that are constants."""
+    line = line_of(reference)
     width = dag.width(line)
-    if code == Op.ONES:
-        return (1 << width) - 1
-    return literal_value(code, dag.literals[line], width)
+    value = values.get(line)
+    if value is not None and reference < 0:
+        value ^= (1 << width) - 1
+    return Operand(reference, width, value)
 
 
 def simplify_dag(dag: Dag, rules: Rules = EVERY) -> Dag:
@@ -264,101 +255,60 @@ def simplify_dag(dag: Dag, rules: Rules = EVERY) -> Dag:
     them, and the `init` and `next` of the states and variables there. Of the constants of
     one width and value (or its complement) the first one stays. The order of lines stays.
     """
-    size = len(dag)
-    meaning = array("q", range(size))
+    meaning = array("q", range(len(dag)))
     values: dict[int, int] = {}  # of lines that are constants
     holders: dict[tuple[int, int], int] = {}  # sort and value -> a reference
     new_constants: set[int] = set()
-
-    def constant(line: int, value: int) -> None:
-        """Let a line mean a constant: an earlier one, or itself."""
-        sort = dag.sort[line]
-        holder = holders.get((sort, value))
-        if holder is None:
-            ones = (1 << dag.width(line)) - 1
-            holders[sort, value], holders[sort, value ^ ones] = line, ~line
-            values[line] = value
-            new_constants.add(line)
-        else:
-            meaning[line] = holder
-
     # Operands come first, so that each sees what has become of its operands: one walk is all.
     for line, code in enumerate(dag.op):
         value = constant_value(dag, line)
-        if value is not None:
-            constant(line, value)
-            new_constants.discard(line)
-        elif code in rules.by_code or rules.folds:
+        own = value is not None
+        if value is None:
             arguments = dag.arguments(line)
-            if not arguments or dag.sort[line] < 0 or code in _KEPT:
+            if not (code in rules.by_code or rules.folds) or not arguments or code in UNSIMPLIFIED:
                 continue
-            operands = [_operand(dag, _meant(meaning, each), values) for each in arguments]
+            operands = [operand_of(dag, moved(each, meaning), values) for each in arguments]
             width, numbers = dag.width(line), dag.numbers.get(line, ())
             found = simplify(code, operands, width, numbers, rules)
             if found is None:
                 continue
+            value = found.value
             if found.reference is not None:
-                known = _operand(dag, found.reference, values)
-                if known.value is None:
+                known = operand_of(dag, found.reference, values).value
+                if known is None:
                     meaning[line] = found.reference
                     continue
-                found = Replacement(None, known.value)
-            constant(line, found.value)
+                value = known
+        # The line is a constant: an earlier one, or itself.
+        holder = holders.get((dag.sort[line], value))
+        if holder is not None:
+            meaning[line] = holder
+            continue
+        ones = (1 << dag.width(line)) - 1
+        holders[dag.sort[line], value], holders[dag.sort[line], value ^ ones] = line, ~line
+        values[line] = value
+        if not own:
+            new_constants.add(line)
     return _built(dag, meaning, values, new_constants)
-
-
-_KEPT = frozenset({Op.ROOT, Op.INIT, Op.NEXT, Op.SORT, Op.LAMBDA, Op.APPLY})
-
-
-def _meant(meaning: array[int], reference: int) -> int:
-    """Return what a reference to an old line has become."""
-    return meaning[reference] if reference >= 0 else ~meaning[~reference]
-
-
-def _operand(dag: Dag, reference: int, values: Mapping[int, int]) -> Operand:
-    line = line_of(reference)
-    width = dag.width(line)
-    value = values.get(line)
-    if value is not None and reference < 0:
-        value ^= (1 << width) - 1
-    return Operand(reference, width, value)
 
 
 def _built(
     dag: Dag, meaning: array[int], values: Mapping[int, int], new_constants: set[int]
 ) -> Dag:
-    live = _live(dag, meaning, new_constants)
+    belongs = belonging(dag)
+
+    def below(line: int) -> list[int]:
+        """Return what a line needs: its operands, and the init and next of a leaf."""
+        args = () if line in new_constants else dag.arguments(line)
+        return [*belongs.get(line, ()), *(line_of(moved(each, meaning)) for each in args)]
+
+    live = reached(dag.roots, below)
     builder = Builder(dag.dialect, dag.sorts)
     place: dict[int, int] = {}
-    for line, code in enumerate(dag.op):
-        if not live[line]:
-            continue
+    for line in sorted(live):
         if line in new_constants:
             place[line] = builder.constant(dag.width(line), values[line])
-            continue
-        args = []
-        for each in dag.arguments(line):
-            meant = _meant(meaning, each)
-            args.append(place[meant] if meant >= 0 else ~place[~meant])
-        numbers, literal = dag.numbers.get(line, ()), dag.literals.get(line, b"")
-        symbol = dag.symbols.get(line, b"")
-        place[line] = builder.add(code, dag.sort[line], args, numbers, literal, symbol)
+        else:
+            args = [moved(moved(each, meaning), place) for each in dag.arguments(line)]
+            place[line] = builder.copy(dag, line, args)
     return builder.dag()
-
-
-def _live(dag: Dag, meaning: array[int], leaves: set[int]) -> bytearray:
-    """Mark what is needed: the roots, and whatever they are made of now."""
-    live = bytearray(len(dag))
-    belongs: dict[int, list[int]] = {}  # the init and next of a leaf
-    for line in dag.lines_of(Op.INIT, Op.NEXT):
-        belongs.setdefault(line_of(dag.arguments(line)[0]), []).append(line)
-    work = list(dag.roots)
-    while work:
-        line = work.pop()
-        if live[line]:
-            continue
-        live[line] = 1
-        work += belongs.get(line, ())
-        if line not in leaves:
-            work += [line_of(_meant(meaning, each)) for each in dag.arguments(line)]
-    return live

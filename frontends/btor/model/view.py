@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import re
 from array import array
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cached_property
 
 from reducekit.document import Document
-from reducekit.frontends.btor.model.dag import Array, Dag
-from reducekit.frontends.btor.model.operators import spelling
+from reducekit.frontends.btor.model.dag import (
+    Array,
+    BitVec,
+    Dag,
+    belonging,
+    line_of,
+    reached,
+    spelled,
+)
+from reducekit.frontends.btor.model.operators import Dialect, Op, spelling
 
 _WORD = re.compile(rb"\S+")
 _OPTION = re.compile(rb"^; ?option[^\n]*\n?", re.MULTILINE)
@@ -41,24 +51,48 @@ class BtorView:
 
     def argument_node(self, line: int, position: int) -> int:
         """Return the node of the token of an operand (from 0) of a line."""
-        return self.line_nodes[line] + 1 + self._first_operand(line) + position
+        dag = self.dag
+        code, sort = dag.op[line], dag.sort[line]
+        row = spelling(dag.dialect, code, sort >= 0 and isinstance(dag.sorts[sort], Array))
+        header = "s" if row is None else row.header
+        first = {"-": 2, "wi": 4, "wp": 4}.get(header, 3)
+        return self.line_nodes[line] + 1 + first + position
 
     def header_node(self, line: int) -> int:
         """Return the node of the first token after the operator: a width, sort id or count."""
         return self.line_nodes[line] + 3
 
-    def _first_operand(self, line: int) -> int:
-        dag = self.dag
-        code, sort = dag.op[line], dag.sort[line]
-        on_array = sort >= 0 and isinstance(dag.sorts[sort], Array)
-        row = spelling(dag.dialect, code, on_array)
-        header = "s" if row is None else row.header
-        return {"-": 2, "wi": 4, "wp": 4}.get(header, 3)
-
     @cached_property
     def ids(self) -> list[bytes]:
         """The id of each line, as it is written in the canonical form."""
         return [b"%d" % each for each in self.dag.ids]
+
+    def word(self, reference: int) -> bytes:
+        """Return how a reference is written."""
+        return self.ids[reference] if reference >= 0 else b"-" + self.ids[~reference]
+
+    def variable(self, line: int) -> bytes:
+        """Return a fresh variable or array of the sort of a line, without its id."""
+        dag = self.dag
+        sort = dag.sorts[dag.sort[line]]
+        if dag.dialect is Dialect.BTOR2:
+            return b"input %d" % dag.ids[dag.sort_line[line]]
+        if isinstance(sort, BitVec):
+            return b"var %d" % sort.width
+        assert isinstance(sort, Array)
+        element, index = dag.sorts[sort.element], dag.sorts[sort.index]
+        assert isinstance(element, BitVec)
+        assert isinstance(index, BitVec)
+        return b"array %d %d" % (element.width, index.width)
+
+    def constant(self, line: int, value: int) -> bytes:
+        """Return a constant of the sort of a line, without its id."""
+        dag, width = self.dag, self.dag.width(line)
+        header = dag.ids[dag.sort_line[line]] if dag.dialect is Dialect.BTOR2 else width
+        if not value and dag.dialect is not Dialect.BTOR_2007:
+            return b"zero %d" % header
+        code, digits = spelled(value, width)
+        return b"%s %d %s" % (code.name.lower().encode(), header, digits)
 
     @cached_property
     def users(self) -> list[list[int]]:
@@ -73,6 +107,20 @@ class BtorView:
                     found.append(line)
         return users
 
+    @cached_property
+    def belongs(self) -> Mapping[int, Sequence[int]]:
+        """The `init` and `next` lines of each state or variable that has some."""
+        return belonging(self.dag)
+
+    @cached_property
+    def starting(self) -> AbstractSet[int]:
+        """The lines below an `init` value, which must not contain an input."""
+        dag = self.dag
+        return reached(
+            (line_of(dag.arguments(line)[1]) for line in dag.lines_of(Op.INIT)),
+            lambda line: map(line_of, dag.arguments(line)),
+        )
+
 
 def view_of(dag: Dag) -> BtorView:
     """Return the view of a graph that was read. Raises ValueError if it has no text."""
@@ -82,12 +130,8 @@ def view_of(dag: Dag) -> BtorView:
     start, end, stop = array("i", [0]), array("i", [len(text)]), array("i", [0])
     line_nodes = array("i")
     before = 0
-    add_start, add_end, add_stop, add_line = (
-        start.append,
-        end.append,
-        stop.append,
-        line_nodes.append,
-    )
+    add_start, add_end = start.append, end.append
+    add_stop, add_line = stop.append, line_nodes.append
     find = text.find
     words = _WORD.finditer
     for first, last in zip(dag.start, dag.end, strict=True):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from reducekit.errors import UsageError
-from reducekit.frontends.btor.model.dag import Array, BitVec, Dag, Function, Sort
+from reducekit.frontends.btor.model.dag import Array, BitVec, Dag, Function, Sort, parts_of
 from reducekit.frontends.btor.model.operators import Dialect, Op, spelling
 
 
@@ -47,7 +47,8 @@ def canonical(dag: Dag, renumber: bool = True) -> bytes:
                 ids.append(b"")
                 continue
             ident = b"%d" % dag.ids[line]
-            out.append(_sort_line(dag, line, ident, ids))
+            text = _sort_text(sorts[sort], [ids[each] for each in dag.arguments(line)])
+            out.append(b" ".join((ident, text, *_extras(dag, line))))
             ids.append(ident)
             continue
         key = (code, sort >= 0 and isinstance(sorts[sort], Array))
@@ -109,15 +110,11 @@ def _width(sort: Sort) -> int:
     return sort.width
 
 
-def _sort_line(dag: Dag, line: int, ident: bytes, ids: list[bytes]) -> bytes:
-    """Return a `sort` line that is kept."""
-    sort = dag.sorts[dag.sort[line]]
+def _sort_text(sort: Sort, names: Sequence[bytes]) -> bytes:
+    """Return what follows the id in a `sort` line; `names` are the ids of its parts."""
     if isinstance(sort, BitVec):
-        text = b"%s sort bitvec %d" % (ident, sort.width)
-    else:
-        index, element = dag.arguments(line)
-        text = b"%s sort array %s %s" % (ident, ids[index], ids[element])
-    return text + b" " + dag.symbols[line] if line in dag.symbols else text
+        return b"sort bitvec %d" % sort.width
+    return b"sort array %s %s" % (names[0], names[1])
 
 
 def _declare(dag: Dag, sort: int, declared: dict[int, bytes], out: list[bytes], last: int) -> int:
@@ -131,17 +128,14 @@ def _declare(dag: Dag, sort: int, declared: dict[int, bytes], out: list[bytes], 
             continue
         if isinstance(found, Function):
             raise UsageError("BTOR2 has no functions")
-        if isinstance(found, Array):
-            missing = [each for each in (found.element, found.index) if each not in declared]
-            if missing:
-                stack += missing
-                continue
+        # The element first, as the parts are put on a stack.
+        missing = [each for each in reversed(parts_of(found)) if each not in declared]
+        if missing:
+            stack += missing
+            continue
         stack.pop()
         last += 1
         declared[top] = b"%d" % last
-        if isinstance(found, BitVec):
-            out.append(b"%d sort bitvec %d" % (last, found.width))
-        else:
-            index, element = declared[found.index], declared[found.element]
-            out.append(b"%d sort array %s %s" % (last, index, element))
+        names = [declared[each] for each in parts_of(found)]
+        out.append(b"%d %s" % (last, _sort_text(found, names)))
     return last

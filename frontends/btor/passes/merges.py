@@ -2,16 +2,114 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from reducekit.change import Change, Edit
-from reducekit.frontends.btor.model.dag import Array, Dag, line_of
+from reducekit.frontends.btor.model.dag import ROOTS, Array, line_of, moved
 from reducekit.frontends.btor.model.operators import CONSTANTS, SYMMETRIC, Op
 from reducekit.frontends.btor.model.view import BtorView
 from reducekit.frontends.btor.passes.line_graph import line_graph
-from reducekit.frontends.btor.passes.redirections import Redirections, below_inits, word
+from reducekit.frontends.common.items import Alternatives
 from reducekit.passes import pass_
-from reducekit.search.problem import IndependentChanges, independent
+from reducekit.search.problem import IndependentChanges, Selection, independent
+
+_LASTING = frozenset({*map(int, ROOTS), int(Op.SORT)})
+
+
+def dropped(view: BtorView, lines: Iterable[int]) -> list[Edit]:
+    """Return the edits that drop lines."""
+    return [Edit(view.line_nodes[line], ()) for line in lines]
+
+
+def idle(view: BtorView, gone: Collection[int], kept: Collection[int] = ()) -> list[int]:
+    """Return the lines that become unused when the lines `gone` are removed.
+
+    Lines used only by unused lines are unused, too. So is a state, with its `init` and `next`,
+    if these are its last users. Lines in `kept` (they get new users), roots and sorts are not.
+    """
+    dag, belongs = view.dag, view.belongs
+    out = set(gone)
+    found: list[int] = []
+    left: dict[int, int] = {}  # users that stay, apart from the line's own init and next
+    # Count down the users of each operand; a line without users is itself a user that goes.
+    work = list(out)
+    while work:
+        user = work.pop()
+        for line in set(map(line_of, dag.arguments(user))):
+            if line in out:
+                continue
+            own = belongs.get(line, ())
+            if line not in left:
+                left[line] = sum(each not in own for each in view.users[line])
+            left[line] -= user not in own
+            if left[line] or line in kept or dag.op[line] in _LASTING:
+                continue
+            new = [each for each in (line, *own) if each not in out]
+            out.update(new)
+            found += new
+            work += new
+    return sorted(found)
+
+
+class Redirections(Alternatives):
+    """Replacements of lines by others, as items; a replaced line is removed.
+
+    Each of `steps` is a line and its replacement, a reference of the same sort to a line above
+    it. If the replacement is itself replaced, users follow. `weights` are 1, as each step removes
+    one node.
+    """
+
+    def __init__(self, view: BtorView, steps: Sequence[tuple[int, int]], what: str) -> None:
+        super().__init__(line for line, _ in steps)
+        self.view = view
+        self.steps = steps
+        self.what = what
+        self.weights: Sequence[int] = [1] * len(steps)
+
+    def change(self, chosen: Selection, taken: Selection) -> Change:
+        """Return the edits of all steps that are chosen or taken.
+
+        Lines that were unused and are needed again are restored.
+        """
+        _, before = self._edits(taken)
+        edits, gone = self._edits([*taken, *chosen])
+        nodes = self.view.line_nodes
+        # A line that an earlier step left unused may have got a user again.
+        back = [Edit(nodes[line], (nodes[line],)) for line in sorted(before - gone)]
+        return Change((*edits, *back, *dropped(self.view, sorted(gone))), self.what)
+
+    def _edits(self, items: Collection[int]) -> tuple[list[Edit], set[int]]:
+        """Return the edits of users, and all removed lines."""
+        view, dag = self.view, self.view.dag
+        meaning: dict[int, int] = {}
+        for item in sorted(items, reverse=True):
+            line, target = self.steps[item]
+            meaning.setdefault(line, target)
+        gone = set(meaning)
+        for line in meaning:
+            gone.update(view.belongs.get(line, ()))
+        edits: list[Edit] = []
+        kept: set[int] = set()
+        for line in meaning:
+            for user in view.users[line]:
+                if user in gone:
+                    continue
+                for position, found in enumerate(dag.arguments(user)):
+                    if line_of(found) != line:
+                        continue
+                    # Each step leads up, so this terminates.
+                    while line_of(found) in meaning:
+                        found = moved(found, meaning)
+                    kept.add(line_of(found))
+                    edits.append(Edit(view.argument_node(user, position), (view.word(found),)))
+        gone.update(idle(view, gone, kept))
+        return edits, gone
+
+
+def _redirections(
+    view: BtorView, steps: Sequence[tuple[int, int]], what: str
+) -> Redirections | None:
+    return Redirections(view, steps, what) if steps else None
 
 
 @pass_("equal nodes")
@@ -19,14 +117,15 @@ def equal_nodes(view: BtorView) -> Redirections | None:
     """Merges operators that have the same operands."""
     # Lines with their twins; what only differs by twins is a twin itself.
     dag, graph = view.dag, line_graph(view)
+    # Operands come first, so each line sees the twins of its operands.
     meaning = list(range(len(dag)))
     first: dict[object, int] = {}
     steps = []
     for line, code in enumerate(dag.op):
         arguments = dag.arguments(line)
-        if not arguments or not graph.is_value(line):
+        if not arguments or graph.fixed[line]:
             continue
-        operands = [meaning[each] if each >= 0 else ~meaning[~each] for each in arguments]
+        operands = [moved(each, meaning) for each in arguments]
         if code in SYMMETRIC:
             operands.sort()
         twin = first.setdefault(
@@ -35,7 +134,7 @@ def equal_nodes(view: BtorView) -> Redirections | None:
         if twin != line and graph.fits(line, twin):
             meaning[line] = twin
             steps.append((line, twin))
-    return Redirections(view, steps, "merge twins") if steps else None
+    return _redirections(view, steps, "merge twins")
 
 
 class Others:
@@ -62,13 +161,14 @@ class Others:
         above: dict[int, list[int]] = {}
         steps = []
         for line, sort in enumerate(dag.sort):
-            if not graph.is_value(line):
+            if graph.fixed[line]:
                 continue
             others = above.setdefault(sort, [])
+            # Those with one user are left to `References`.
             if dag.arguments(line) and uses[line] > 1:
                 steps += [(line, each) for each in others if graph.fits(line, each)]
             others.append(line)
-        return Redirections(view, steps, "other node") if steps else None
+        return _redirections(view, steps, "other node")
 
 
 @pass_("chains")
@@ -95,8 +195,9 @@ def chains(view: BtorView) -> Redirections | None:
             source = dag.arguments(line)[0]
             if dag.op[source] == Op.WRITE:
                 further.append((line, dag.arguments(source)[2]))
+    # A search from the back begins with `steps`, each of which keeps the rest of its chain.
     found = [*further, *steps]
-    return Redirections(view, found, "shorten chains") if found else None
+    return _redirections(view, found, "shorten chains")
 
 
 _LEAVES = CONSTANTS | {Op.INPUT, Op.STATE}
@@ -111,7 +212,6 @@ def leaves(view: BtorView) -> Redirections | None:
     # there is an `init`, constants become constants only, and states that it depends on stay:
     # no input may come below it.
     dag = view.dag
-    starting = below_inits(dag)
     inits = any(True for _ in dag.lines_of(Op.INIT))
     above: dict[int, list[int]] = {}
     first: list[tuple[int, int]] = []
@@ -120,20 +220,21 @@ def leaves(view: BtorView) -> Redirections | None:
         if code not in _LEAVES:
             continue
         others = above.setdefault(dag.sort[line], [])
-        fitting = _fitting(dag, line, others, starting) if inits else others
+        fitting = _fitting(view, line, others) if inits else others
         if fitting:
             first.append((line, fitting[0]))
             further += [(line, each) for each in fitting[:0:-1][:_NEAREST]]
         others.append(line)
     # A line is in `further` only if it is in `first`, too.
-    return Redirections(view, [*further, *first], "merge leaves") if first else None
+    return _redirections(view, [*further, *first], "merge leaves")
 
 
-def _fitting(dag: Dag, line: int, others: Sequence[int], starting: Sequence[int]) -> Sequence[int]:
+def _fitting(view: BtorView, line: int, others: Sequence[int]) -> Sequence[int]:
     """Return the leaves that may take another one's place in a file with inits."""
-    if dag.op[line] in CONSTANTS:
-        return [each for each in others if dag.op[each] in CONSTANTS]
-    return () if starting[line] else others
+    op = view.dag.op
+    if op[line] in CONSTANTS:
+        return [each for each in others if op[each] in CONSTANTS]
+    return () if line in view.starting else others
 
 
 @pass_("negations")
@@ -141,7 +242,7 @@ def negations(view: BtorView) -> IndependentChanges | None:
     """Removes complements of operands."""
     dag = view.dag
     changes = [
-        Change((Edit(view.argument_node(line, position), (word(view, ~each),)),), "negations")
+        Change((Edit(view.argument_node(line, position), (view.word(~each),)),), "negations")
         for line in range(len(dag))
         for position, each in enumerate(dag.arguments(line))
         if each < 0
@@ -157,4 +258,4 @@ def nots(view: BtorView) -> Redirections | None:
         (line, dag.arguments(line)[0] if dag.op[line] == Op.PROXY else ~dag.arguments(line)[0])
         for line in dag.lines_of(Op.NOT, Op.PROXY)
     ]
-    return Redirections(view, steps, "drop not") if steps else None
+    return _redirections(view, steps, "drop not")

@@ -2,13 +2,12 @@
 
 Solvers prove some variants of an unstable query and lose others (Zhou et al., "Mariposa: Measuring
 SMT Instability in Automated Program Verification", FMCAD 2023). Order and names follow from hashes
-of what is ordered and named. So the same number makes the same variant, and what is left in a
-reduced script stays in its order.
+of what is ordered and named. So the same number makes the same variant, and the commands
+of a reduced script keep their order.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from hashlib import blake2b
@@ -16,14 +15,13 @@ from itertools import accumulate, groupby, repeat
 from typing import NamedTuple
 
 from reducekit.frontends.smt2.language.commands import symbol
+from reducekit.frontends.smt2.language.parser import TOKEN
 from reducekit.frontends.smt2.language.theories import (
-    CONSTANTS,
     INDEXED,
     INDEXED_CONSTANTS,
-    OPERATORS,
+    TAKEN,
 )
 
-_TOKEN = re.compile(rb'[^\s()"|;:]+|[()]|\s+|:[^\s()"|;:]*|"[^"]*"|\|[^|]*\||;[^\n]*')
 _DEPTH: Mapping[bytes, int] = {b"(": 1, b")": -1}
 _NAMED = b":named"
 _SORTS = frozenset(
@@ -41,7 +39,7 @@ _VERBATIM = frozenset(b"set-logic set-info set-option get-info get-option echo".
 _RESERVED = frozenset(
     b"! _ as exists forall let match par is lambda true false Bool Int Real Array BitVec String "
     b"RegLan Seq Set Bag Tuple FloatingPoint RoundingMode Unit Char ->".split()
-).union(OPERATORS, INDEXED, CONSTANTS, INDEXED_CONSTANTS)
+).union(TAKEN, INDEXED, INDEXED_CONSTANTS)
 
 
 class Piece(NamedTuple):
@@ -112,8 +110,8 @@ def pieces(text: bytes, number: int) -> list[Piece] | None:
 
 @lru_cache(maxsize=4)
 def _read(text: bytes) -> _Script | None:
-    """Read a script; None if the text is none. Cached: a check asks for several variants."""
-    tokens: list[bytes] = _TOKEN.findall(text)
+    """Read a script; None if it cannot be read. Cached: a check asks for several variants."""
+    tokens: list[bytes] = TOKEN.findall(text)
     if sum(map(len, tokens)) != len(text):
         return None
     depths = list(accumulate(map(_DEPTH.get, tokens, repeat(0))))
@@ -121,7 +119,12 @@ def _read(text: bytes) -> _Script | None:
         return None
     commands, begin = list[_Command](), 0
     for end in [at for at, depth in enumerate(depths) if not depth and tokens[at] == b")"]:
-        commands.append(_command(len(commands), tokens[begin : end + 1]))
+        own = tokens[begin : end + 1]
+        opened = own.index(b"(")
+        atoms = filter(_is_atom, own[opened + 1 :])
+        head = next(atoms, b"")
+        name = symbol(next(atoms, b"")) if head in _NAMING else b""
+        commands.append(_Command(len(commands), own, head, name, b"".join(own[opened:])))
         begin = end + 1
     if any(map(_is_atom, tokens[begin:])):
         return None
@@ -137,14 +140,6 @@ def _read(text: bytes) -> _Script | None:
         frozenset(tokens),
         b"".join(tokens[begin:]),
     )
-
-
-def _command(place: int, tokens: list[bytes]) -> _Command:
-    begin = tokens.index(b"(")
-    atoms = filter(_is_atom, tokens[begin + 1 :])
-    head = next(atoms, b"")
-    name = symbol(next(atoms, b"")) if head in _NAMING else b""
-    return _Command(place, tokens, head, name, b"".join(tokens[begin:]))
 
 
 def _is_atom(token: bytes) -> bool:

@@ -8,19 +8,19 @@ sort, and operators around terms; two scripts are joined as in fusion (Winterer 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from random import Random
 
 from reducekit.errors import ParseError
 from reducekit.frontends.mutation import TRIES
-from reducekit.frontends.smt2.generate.literals import literal
-from reducekit.frontends.smt2.generate.logic import is_logic, theories_of
-from reducekit.frontends.smt2.generate.signatures import Signature, signatures
-from reducekit.frontends.smt2.generate.terms import fits, substituted
+from reducekit.frontends.smt2.generate.terms import chosen, literal, with_result
+from reducekit.frontends.smt2.generate.vocabulary import theories_of
+from reducekit.frontends.smt2.language.logics import theories_in
+from reducekit.frontends.smt2.language.operators import Signature, signatures
 from reducekit.frontends.smt2.language.parser import parse
-from reducekit.frontends.smt2.language.sorts import Sort, is_open
+from reducekit.frontends.smt2.language.sorts import Sort
 from reducekit.frontends.smt2.language.validity import problems
 from reducekit.frontends.smt2.language.view import ScriptView
 
@@ -99,7 +99,7 @@ def _prepared(view: ScriptView, flaws: int) -> Seed:
                 closed.setdefault(sort, []).append(node)
     found = _LOGIC.search(document.text)
     logic = "ALL" if found is None else found[1].decode("ascii", "replace")
-    if not is_logic(logic):
+    if theories_in(logic) is None:
         logic = "ALL"
     return Seed(view, tuple(terms), closed, flaws, logic)
 
@@ -141,11 +141,7 @@ def _changed(dice: Random, seed: Seed) -> bytes:
         if change is None or any(a < change[1] and change[0] < b for a, b, _ in changes):
             continue
         changes.append(change)
-    return _replaced(document.text, changes)
-
-
-def _replaced(text: bytes, changes: Iterable[tuple[int, int, bytes]]) -> bytes:
-    """Return a text with spans replaced that do not overlap."""
+    text = document.text
     for start, end, new in sorted(changes, reverse=True):
         text = text[:start] + new + text[end:]
     return text
@@ -173,58 +169,32 @@ def _term(dice: Random, seed: Seed, node: int) -> tuple[int, int, bytes] | None:
     return None if new in (None, old) else (document.start[node], document.end[node], new or b"")
 
 
-def _with_result(logic: str, sort: Sort) -> Iterator[tuple[Signature, dict[str, Sort | int]]]:
-    """Yield the operators with a result of a sort, each with its sort variables then."""
-    for each in _operators(logic):
-        variables: dict[str, Sort | int] = {}
-        if each.parameters and fits(each.result, sort, variables):
-            yield each, variables
-
-
-def _argument(dice: Random, seed: Seed, sort: Sort, must_be_literal: bool) -> bytes | None:
-    """Draw an argument of a sort, a literal where the operator takes nothing else."""
-    given = literal(dice, sort) if must_be_literal else None
-    return given.encode() if given else _any(dice, seed, sort)
-
-
-def _around(dice: Random, seed: Seed, node: int) -> tuple[int, int, bytes] | None:
-    """Put an operator around a term that has a result of its sort."""
-    return _applied(dice, seed, node, seed.view.document.source(node))
-
-
-def _instead(dice: Random, seed: Seed, node: int) -> tuple[int, int, bytes] | None:
-    """Exchange a term for an operator applied to other terms of the script, of any sorts."""
-    return _applied(dice, seed, node, None)
-
-
-def _applied(
-    dice: Random, seed: Seed, node: int, kept: bytes | None
-) -> tuple[int, int, bytes] | None:
-    """Exchange a term for an application whose first argument that fits is `kept`, if it is given.
+def _applied(dice: Random, seed: Seed, node: int, keep: bool) -> tuple[int, int, bytes] | None:
+    """Exchange a term for an application, of any terms of the script, or one of them the term.
 
     None if there is no operator, no argument, or none that fits what is kept.
     """
     document, sort = seed.view.document, seed.view.script.sort[node]
     assert sort is not None
-    fitting = list(_with_result(seed.logic, sort))
+    operators = [each for each in _operators(seed.logic) if each.parameters]
+    fitting = with_result(operators, sort)
     if not fitting:
         return None
     operator, bindings = dice.choice(fitting)
     parts = []
-    used = kept is None
+    used = not keep
     for at, parameter in enumerate(operator.parameters):
-        known = substituted(parameter, bindings)
-        if is_open(known):
-            some = [each for each in seed.closed if fits(known, each, {})]
-            if not some:
-                return None
-            known = dice.choice(some)
-            fits(substituted(parameter, bindings), known, bindings)
-        if kept is not None and not used and known == sort and at not in operator.literals:
-            parts.append(kept)
+        known = chosen(dice, parameter, bindings, seed.closed)
+        if known is None:
+            return None
+        if not used and known == sort and at not in operator.literals:
+            parts.append(document.source(node))
             used = True
             continue
-        part = _argument(dice, seed, known, at in operator.literals)
+        part = None  # a literal where the operator takes nothing else
+        if at in operator.literals and (found := literal(dice, known)) is not None:
+            part = found.encode()
+        part = part or _any(dice, seed, known)
         if part is None:
             return None
         parts.append(part)
@@ -234,7 +204,7 @@ def _applied(
     return document.start[node], document.end[node], b"(%s %s)" % (name, b" ".join(parts))
 
 
-_CHANGES = (_operator, _term, _around, _instead)
+_CHANGES = (_operator, _term, partial(_applied, keep=True), partial(_applied, keep=False))
 
 
 def _any(dice: Random, seed: Seed, sort: Sort) -> bytes | None:

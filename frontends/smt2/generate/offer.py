@@ -11,10 +11,10 @@ from typing import Any
 
 from reducekit.errors import UsageError
 from reducekit.frontends.mutation import Mutants
-from reducekit.frontends.smt2.generate.logic import ANY, theories_of
 from reducekit.frontends.smt2.generate.mutants import Seed, changed, seed_of
 from reducekit.frontends.smt2.generate.scripts import Parameters, generate_script
-from reducekit.frontends.smt2.generate.signatures import EXTENSIONS
+from reducekit.frontends.smt2.generate.vocabulary import ANY, theories_of
+from reducekit.frontends.smt2.language.operators import EXTENSIONS
 from reducekit.frontends.solver_options import in_commands, read_options
 from reducekit.offers import (
     FormatOption,

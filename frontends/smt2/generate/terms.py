@@ -1,14 +1,112 @@
-"""Random terms of a sort, from the top down: an operator with that result, then its arguments."""
+"""Random terms of a sort, from the top down: an operator with that result, then its arguments.
+
+The leaves are symbols, or random literals.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from random import Random
 
-from reducekit.frontends.smt2.generate.literals import literal, positive
-from reducekit.frontends.smt2.generate.signatures import Signature
 from reducekit.frontends.smt2.generate.vocabulary import Vocabulary, spelled
-from reducekit.frontends.smt2.language.sorts import Sort, is_open, is_variable, substitute
+from reducekit.frontends.smt2.language.operators import Signature
+from reducekit.frontends.smt2.language.sorts import (
+    Sort,
+    is_open,
+    is_variable,
+    substitute,
+)
+
+ROUNDING = ("RNE", "RNA", "RTP", "RTN", "RTZ")
+_LETTERS = 'ab01 -A"'
+_CODES = (r"\u{0}", r"\u{7f}", r"\u{2ffff}", r"\u0041")
+
+
+def literal(dice: Random, sort: Sort) -> str | None:
+    """Return a literal, or the nearest that the sort has to one; None for a sort without.
+
+    Small and extreme values are frequent, as solvers treat them as special cases.
+    """
+    if sort == "Bool":
+        return dice.choice(("true", "false"))
+    if sort == "Int":
+        return _signed(dice, str(_whole(dice)))
+    if sort == "Real":
+        return _signed(dice, positive(dice, "Real") if dice.random() < 0.8 else "0.0")
+    if sort == "String":
+        return _string(dice)
+    if sort == "RegLan":
+        return f"(str.to_re {_string(dice)})"
+    if sort == "RoundingMode":
+        return dice.choice(ROUNDING)
+    if isinstance(sort, str):
+        return None
+    return _compound(dice, sort)
+
+
+def positive(dice: Random, sort: Sort) -> str:
+    """Return a literal: of a number one above 0 without a sign, of Char a string of one letter."""
+    if sort == "Int":
+        return str(max(1, _whole(dice)))
+    if sort == "Real":
+        return f"{max(1, _whole(dice))}.{dice.choice((0, 0, 5, 25, 125))}"
+    if sort == "Char":
+        return f'"{dice.choice(_LETTERS[:-1])}"'
+    found = literal(dice, sort)
+    assert found is not None, sort
+    return found
+
+
+def _whole(dice: Random) -> int:
+    if dice.random() < 0.9:
+        return dice.randrange(11)
+    return 2 ** dice.choice((8, 31, 32, 63, 64)) + dice.randrange(-1, 2)
+
+
+def _signed(dice: Random, text: str) -> str:
+    return text if dice.random() < 0.7 else f"(- {text})"
+
+
+def _string(dice: Random) -> str:
+    letters = [dice.choice(_LETTERS) for _ in range(dice.choice((0, 1, 1, 2, 3, 5)))]
+    if dice.random() < 0.1:
+        letters.append(dice.choice(_CODES))
+    return '"' + "".join(letters).replace('"', '""') + '"'
+
+
+def _compound(dice: Random, sort: tuple[int | Sort, ...]) -> str | None:
+    name, *inside = sort
+    if name == "BitVec":
+        assert isinstance(inside[0], int)
+        return bits(dice, inside[0])
+    if name == "FloatingPoint":
+        exponent, significand = inside
+        assert isinstance(exponent, int)
+        assert isinstance(significand, int)
+        if dice.random() < 0.5:
+            special = dice.choice(("+oo", "-oo", "+zero", "-zero", "NaN"))
+            return f"(_ {special} {exponent} {significand})"
+        parts = (bits(dice, 1), bits(dice, exponent), bits(dice, significand - 1))
+        return f"(fp {' '.join(parts)})"
+    if name == "Seq":
+        return f"(as seq.empty {spelled(sort)})"
+    if name in ("Set", "Bag"):
+        return f"(as {str(name).lower()}.empty {spelled(sort)})"
+    if name == "FiniteField":
+        assert isinstance(inside[0], int)
+        return f"(as ff{dice.randrange(inside[0])} {spelled(sort)})"
+    return None
+
+
+def bits(dice: Random, width: int) -> str:
+    """Return a literal of a bit-vector."""
+    most = 2**width - 1
+    extremes = (0, 1, most, 2 ** (width - 1), most >> 1)
+    value = min(most, dice.choice((*extremes, dice.randint(0, most), dice.randint(0, most))))
+    if width % 4 == 0 and dice.random() < 0.5:
+        return f"#x{value:0{width // 4}x}"
+    return f"#b{value:0{width}b}"
+
 
 # Names by sort: the constants of a script, and the variables that are bound around a term.
 Scope = Mapping[Sort, list[str]]
@@ -35,7 +133,7 @@ _TRUTHS = 0.04
 class Terms:
     """Draws the terms of a command, out of what was declared and defined by then.
 
-    Each has as many levels as it is told, or fewer: recursion is no deeper.
+    Each has at most the levels asked for, which bounds the recursion.
     """
 
     def __init__(self, dice: Random, vocabulary: Vocabulary) -> None:
@@ -153,7 +251,7 @@ class Terms:
                 return (*found, frozenset())
         fitting = self._fitting.get(sort)
         if fitting is None:
-            fitting = self._fitting[sort] = list(self._with_result(sort))
+            fitting = self._fitting[sort] = with_result(self.vocabulary.operators, sort)
         if not fitting:
             return None
         operator, bindings = dice.choice(fitting)
@@ -162,27 +260,15 @@ class Terms:
             return None
         return dice.choice(operator.names), sorts, operator.literals
 
-    def _with_result(self, sort: Sort) -> Iterator[tuple[Signature, dict[str, Sort | int]]]:
-        """Yield the operators with this result, with the sorts of their sort variables."""
-        for each in self.vocabulary.operators:
-            bindings: dict[str, Sort | int] = {}
-            if fits(each.result, sort, bindings):
-                yield each, bindings
-
     def _instance(
         self, operator: Signature, bindings: dict[str, Sort | int]
     ) -> tuple[Sort, ...] | None:
         """Choose sorts of the script for the sort variables that the result leaves open."""
-        sorts: list[Sort] = []
+        sorts = []
         for parameter in operator.parameters:
-            known = substituted(parameter, bindings)
-            if is_open(known):
-                some = [each for each in self.vocabulary.sorts if fits(known, each, {})]
-                if not some:
-                    return None
-                chosen = self.dice.choice(some)
-                fits(known, chosen, bindings)
-                known = chosen
+            known = chosen(self.dice, parameter, bindings, self.vocabulary.sorts)
+            if known is None:
+                return None
             sorts.append(known)
         return tuple(sorts)
 
@@ -246,11 +332,35 @@ class Terms:
         return f"v{self._bound}"
 
 
-def substituted(sort: Sort, bindings: Mapping[str, Sort | int]) -> Sort:
-    """Return a sort with the variables replaced that are bound; the others stay."""
-    found = substitute(sort, bindings)
-    assert found is not None, sort
+def with_result(
+    operators: Iterable[Signature], sort: Sort
+) -> list[tuple[Signature, dict[str, Sort | int]]]:
+    """Return the operators with this result, each with the sorts of its sort variables."""
+    found = []
+    for each in operators:
+        bindings: dict[str, Sort | int] = {}
+        if fits(each.result, sort, bindings):
+            found.append((each, bindings))
     return found
+
+
+def chosen(
+    dice: Random, parameter: Sort, bindings: dict[str, Sort | int], sorts: Iterable[Sort]
+) -> Sort | None:
+    """Return the sort of an argument; where it has variables, bind them to one of `sorts`.
+
+    None if none of them fits.
+    """
+    known = substitute(parameter, bindings)
+    assert known is not None, parameter
+    if not is_open(known):
+        return known
+    some = [each for each in sorts if fits(known, each, {})]
+    if not some:
+        return None
+    result = dice.choice(some)
+    fits(known, result, bindings)
+    return result
 
 
 def fits(pattern: Sort | int, sort: Sort | int, bindings: dict[str, Sort | int]) -> bool:

@@ -12,11 +12,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from reducekit.frontends.smt2.graph.model import RAW, TIGHT, Graph, ScriptContext, Shape, Shapes
+from reducekit.frontends.smt2.language.constants import short_names
 from reducekit.frontends.smt2.language.script import Script
 from reducekit.frontends.smt2.language.sorts import RESERVED, Sort
-from reducekit.frontends.smt2.language.spelling import short_names
 from reducekit.frontends.smt2.language.terms import subterms
-from reducekit.frontends.smt2.language.theories import CONSTANTS, OPERATORS
+from reducekit.frontends.smt2.language.theories import TAKEN
 from reducekit.frontends.smt2.language.view import ScriptView
 from reducekit.search.lazy import Lazy
 
@@ -218,7 +218,7 @@ class _Builder:
         # name that would capture it. Variables that capture each other are renamed when they are
         # printed.
         others = {each.name for each in definitions if each.kind not in _BINDS}
-        others |= OPERATORS.keys() | CONSTANTS.keys()
+        others |= TAKEN
         names = []
         for number in self.variables:
             node = definitions[number].node
@@ -421,7 +421,7 @@ def _context(script: Script) -> ScriptContext:
         outer.append(place)
     stop, source = document.stop, document.source
     atoms = {source(node) for node in range(1, len(document)) if stop[node] == node + 1}
-    taken = atoms.union(RESERVED, OPERATORS, CONSTANTS)
+    taken = atoms.union(RESERVED, TAKEN)
     return ScriptContext(
         commands,
         gaps,

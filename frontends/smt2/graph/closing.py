@@ -18,8 +18,8 @@ from reducekit.frontends.smt2.graph.resort import resort
 from reducekit.frontends.smt2.graph.rewrites import eliminate, shorter, values
 from reducekit.frontends.smt2.graph.site import Candidate, Site
 from reducekit.frontends.smt2.graph.widths import widths
+from reducekit.frontends.smt2.language.constants import literal_value, shortest
 from reducekit.frontends.smt2.language.sorts import Sort
-from reducekit.frontends.smt2.language.spelling import literal_value, shortest
 
 # Of a thousand nodes there are a million pairs to compare, after each success.
 _MOST = 1000

@@ -20,8 +20,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from reducekit.frontends.smt2.language.constants import literal_value
 from reducekit.frontends.smt2.language.sorts import Sort
-from reducekit.frontends.smt2.language.spelling import literal_value
 
 TIGHT = b"\0"
 """Marks where the input has no blank around an argument, as in `(and(or p q)(not p))`.

@@ -28,8 +28,8 @@ from reducekit.frontends.smt2.graph.agreement import (
 )
 from reducekit.frontends.smt2.graph.model import Graph, Shape, variables_of
 from reducekit.frontends.smt2.graph.site import QUANTIFIERS, Candidate, Site, with_variables
+from reducekit.frontends.smt2.language.constants import shortest
 from reducekit.frontends.smt2.language.sorts import Sort
-from reducekit.frontends.smt2.language.spelling import shortest
 
 # Each try rebuilds and prints the whole graph, as for widths.
 _CLASSES = 12

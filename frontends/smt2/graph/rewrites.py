@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 
 from reducekit.frontends.smt2.graph.site import Candidate, Site
-from reducekit.frontends.smt2.language.spelling import shortest
+from reducekit.frontends.smt2.language.constants import shortest
 
 # Not equivalent, and need not be: the test decides. A stronger relation that is asserted has no new
 # models, so it keeps at least an answer `unsat`.

@@ -21,8 +21,9 @@ from reducekit.frontends.smt2.graph.agreement import (
 )
 from reducekit.frontends.smt2.graph.model import Graph, Shape
 from reducekit.frontends.smt2.graph.site import Candidate, Site
+from reducekit.frontends.smt2.language.constants import literal_value, shortest
+from reducekit.frontends.smt2.language.operators import RARE, of_one_sort
 from reducekit.frontends.smt2.language.sorts import Sort
-from reducekit.frontends.smt2.language.spelling import literal_value, shortest
 
 # Powers of two: what depends on a width depends on bytes and words, or on being above some bound,
 # to which the next power of two is less than twice as far.
@@ -30,15 +31,9 @@ _TARGETS = (1, 2, 4, 8, 16, 32)
 # Each try rebuilds and prints the whole graph, and there may be a class for each symbol.
 _CLASSES = 24
 """The maximum number of classes to try, the largest first."""
-_SAME = frozenset(
-    b"bvadd bvmul bvand bvor bvxor bvsub bvudiv bvurem bvsdiv bvsrem bvsmod bvshl bvlshr bvashr"
-    b" bvnand bvnor bvxnor bvneg bvnot ite ext_rotate_left ext_rotate_right".split()
-)
+_SAME = of_one_sort("V", ("bitvectors", "z3"), returned=True) | {b"ite"}
 """Operators whose arguments and result have one width, except for the condition of `ite`."""
-_PREDICATES = frozenset(
-    b"= distinct bvult bvule bvugt bvuge bvslt bvsle bvsgt bvsge bvcomp bvnego bvuaddo bvsaddo"
-    b" bvumulo bvsmulo bvusubo bvssubo bvsdivo".split()
-)
+_PREDICATES = of_one_sort("V", ("bitvectors", *RARE), returned=False) | {b"=", b"distinct"}
 _FROM_ANY = re.compile(rb"bv2nat|bv2int|[us]bv_to_int|\(_ to_fp(?:_unsigned)? [0-9]+ [0-9]+\)")
 """Operators on bit-vectors of any width; `to_fp` only if a rounding mode comes first."""
 _TO_ANY = re.compile(rb"\(_ (int2bv|nat2bv|int_to_bv|fp\.to_[us]bv) [0-9]+\)")

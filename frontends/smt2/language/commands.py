@@ -1,8 +1,8 @@
 """The commands of a script and their dependencies: definitions, uses, matching push and pop.
 
 It considers only names, not sorts or local binders, so that the first candidate of
-a script of megabytes is ready at once. This errs on the safe side: it may report a
-use where there is none, which only keeps a declaration longer.
+a script of megabytes is ready at once. This errs on the safe side: a reported
+use that is not one only keeps a declaration longer.
 """
 
 from __future__ import annotations
@@ -12,13 +12,16 @@ from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise, repeat
+from operator import sub
 from typing import overload
 
 from reducekit.document import Document
+from reducekit.frontends.smt2.language.parser import QUOTED, STRING, SYMBOL, TOKEN, WORD
 
-_SYMBOL = re.compile(rb"""\|[^|]*\||"[^"]*"|;[^\n]*|[^\s()"|;:#0-9][^\s()"|;:]*""")
-_NAMED = re.compile(rb""":named\s+(\|[^|]*\||[^\s()"|;:]+)""")
+_SYMBOL = re.compile(rb"%s|%s|;[^\n]*|(?![#0-9])%s" % (QUOTED, STRING, WORD))
+_NAMED = re.compile(rb":named\s+(%s)" % SYMBOL)
+_NAMED_WHOLE = re.compile(rb":named\s+(%s)\s*\)\s*\)\Z" % SYMBOL)
 _DEFINES_ONE = frozenset(
     b"declare-fun declare-const declare-sort declare-var declare-rel declare-map declare-pool "
     b"declare-tactic declare-type-var declare-sort-parameter declare-oracle-fun define-fun "
@@ -63,17 +66,25 @@ class Links(Sequence[Sequence[int]]):
 
     def reversed(self, count: int) -> Links:
         """Return the inverse relation for `count` targets, in order."""
-        degrees = array("i", bytes(4 * (count + 1)))
-        for target in self.targets:
-            degrees[target + 1] += 1
-        offsets = array("i", accumulate(degrees))
-        places = offsets[:]
-        sources = array("i", bytes(4 * len(self.targets)))
-        for source in range(len(self)):
-            for target in self[source]:
-                sources[places[target]] = source
-                places[target] += 1
-        return Links(offsets, sources)
+        degrees = map(sub, self.offsets[1:], self.offsets)
+        sources = chain.from_iterable(map(repeat, range(len(self)), degrees))
+        return Links(*grouped(sources, self.targets, count))
+
+
+def grouped(
+    sources: Iterable[int], targets: array[int], count: int
+) -> tuple[array[int], array[int]]:
+    """Return the sources of each of `count` targets, in order: where each one's begin, and all."""
+    degrees = array("i", bytes(4 * (count + 1)))
+    for target in targets:
+        degrees[target + 1] += 1
+    offsets = array("i", accumulate(degrees))
+    places = offsets[:]
+    result = array("i", bytes(4 * len(targets)))
+    for source, target in zip(sources, targets, strict=True):
+        result[places[target]] = source
+        places[target] += 1
+    return offsets, result
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +113,12 @@ def head_of(document: Document, node: int) -> bytes:
 def symbol(name: bytes) -> bytes:
     """Return a symbol without its bars: |x| and x are the same (standard 2.7, section 3.1)."""
     return name[1:-1] if name[:1] == b"|" else name
+
+
+def name_of(assertion: bytes) -> bytes | None:
+    """Return the name that `:named` gives to the whole term of an assertion; None without one."""
+    found = _NAMED_WHOLE.search(assertion)
+    return None if found is None else found[1]
 
 
 def count_levels(document: Document, node: int) -> int:
@@ -199,7 +216,11 @@ def _defined(
     return []
 
 
-TOKEN = re.compile(rb'"[^"]*"|\|[^|]*\||[^\s()"|]+|[()"|]')
+def tokens_of(text: bytes) -> list[bytes]:
+    """Return the tokens of a text, comments too."""
+    return [token for token in TOKEN.findall(text) if not token.isspace()]
+
+
 _MOST = 1 << 12
 """Longer scripts get no fingerprint: two are hardly ever equal, and it would take time."""
 _DECLARING = (b"declare-", b"define-")
@@ -213,7 +234,7 @@ def fingerprint(text: bytes) -> bytes | None:
     """
     if len(text) > _MOST:
         return None
-    tokens: list[bytes] = TOKEN.findall(text)
+    tokens = tokens_of(text)
     names = {
         name
         for before, command, name in zip(tokens, tokens[1:], tokens[2:], strict=False)
@@ -226,3 +247,19 @@ def fingerprint(text: bytes) -> bytes | None:
         for token in tokens
     ]
     return blake2b(b" ".join(written), digest_size=16).digest()
+
+
+# A claim is true of the script as it was written. Parts of it may have another answer, and solvers
+# that compare their answer with it then fail: z3 with an error, cvc5 with an abort.
+_CLAIM = re.compile(rb"(^|\))([ \t]*)\(\s*set-info\s+:status\s+(%s)\s*\)" % WORD, re.MULTILINE)
+
+
+def status_of(text: bytes) -> str | None:
+    """Return `sat` or `unsat` if a script claims this once; None otherwise."""
+    claims = [found[3].decode(errors="replace") for found in _CLAIM.finditer(text)]
+    return claims[0] if len(claims) == 1 and claims[0] in ("sat", "unsat") else None
+
+
+def without_status(text: bytes) -> bytes:
+    """Return a script that claims nothing; its other lines keep their numbers."""
+    return _CLAIM.sub(rb"\1\2", text) if b":status" in text else text

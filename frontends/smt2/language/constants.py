@@ -1,15 +1,61 @@
-"""Constants: the smallest closed terms of a sort, and which terms are constants."""
+"""Constants: the smallest closed terms of a sort, which terms are constants, short spellings."""
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from typing import Any
 
 from reducekit.document import Document
 from reducekit.frontends.smt2.language.script import Script
-from reducekit.frontends.smt2.language.sorts import Sort, is_open, match, print_sort, substitute
-from reducekit.frontends.smt2.language.spelling import shortest
+from reducekit.frontends.smt2.language.sorts import (
+    Sort,
+    family,
+    is_open,
+    match,
+    print_sort,
+    substitute,
+)
+
+_LETTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_DECIMAL = 14_000
+"""The most bits of a number that is written in decimal: Python prints at most 4,300 digits."""
+
+
+def literal_value(text: bytes) -> int | None:
+    """Return the value of a bit-vector literal in any notation; None for other texts."""
+    try:
+        if text.startswith(b"#x"):
+            return int(text[2:], 16)
+        if text.startswith(b"#b"):
+            return int(text[2:], 2)
+        parts = text.strip(b"()").split()
+        if len(parts) == 3 and parts[0] == b"_" and parts[1].startswith(b"bv"):
+            return int(parts[1][2:])
+    except ValueError:
+        pass
+    return None
+
+
+def shortest(value: int, width: int) -> bytes:
+    """Return a bit-vector literal in its shortest notation."""
+    if value < 0 or value.bit_length() > width:
+        value %= 1 << width
+    decimal = b"(_ bv%d %d)" % (value, width) if value.bit_length() <= _DECIMAL else b""
+    if decimal and width > 4 * len(decimal):
+        return decimal  # the width may be billions: too many digits for #x or #b
+    binary, hexadecimal = f"#b{value:0{width}b}", f"#x{value:0{width // 4}x}"
+    digits = (binary if width % 4 else hexadecimal).encode()
+    return min(digits, decimal or digits, key=len)
+
+
+def short_names() -> Iterator[bytes]:
+    """Yield all names made of letters, the shortest first."""
+    for length in itertools.count(1):
+        for letters in itertools.product(_LETTERS, repeat=length):
+            yield bytes(letters)
+
 
 _OPEN = ord("(")
 _DEPTH = 3  # levels of arrays of records of ... that a default is built for
@@ -35,7 +81,7 @@ def default_constants(sort: Sort, script: Script) -> list[bytes]:
 
 def _defaults(sort: Sort, script: Script, depth: int) -> list[bytes]:
     """Return the constants of a sort whose elements nest at most `depth` sorts deep."""
-    name = sort if isinstance(sort, str) else sort[0]
+    name = family(sort)
     if name in script.constructors:
         return _constructed(sort, script, depth)
     if isinstance(sort, str):
@@ -44,7 +90,8 @@ def _defaults(sort: Sort, script: Script, depth: int) -> list[bytes]:
         elements = _defaults(sort[-1], script, depth - 1)  # type: ignore[arg-type]
         return [b"((as const %s) %s)" % (print_sort(sort), element) for element in elements[:1]]
     if name == "Tuple":
-        return _tuples(sort, script, depth)
+        fields = _fields(sort[1:], script, depth) if len(sort) > 1 else b""
+        return [] if fields is None else [b"(tuple %s)" % fields if fields else b"tuple.unit"]
     return _flat(sort, print_sort(sort))
 
 
@@ -52,7 +99,11 @@ def _flat(sort: tuple[Any, ...], written: bytes) -> list[bytes]:
     """Return the constants of a sort that has indices, or empty collections."""
     name = sort[0]
     if name == "BitVec" and isinstance(sort[1], int):
-        return _bitvectors(sort[1])
+        width = sort[1]
+        if width > _SPELLED:
+            zero, one = b"(_ bv0 %d)" % width, b"(_ bv1 %d)" % width
+            return [zero, one, b"(bvnot %s)" % zero]
+        return [shortest(value, width) for value in dict.fromkeys((0, 1, 2**width - 1))]
     if name == "FloatingPoint":
         widths = written.removeprefix(b"(_ FloatingPoint")
         return [b"(_ " + value + widths for value in (b"+zero", b"NaN", b"+oo", b"-zero")]
@@ -61,23 +112,6 @@ def _flat(sort: tuple[Any, ...], written: bytes) -> list[bytes]:
     if name in ("Seq", "Set", "Bag"):
         return [b"(as %s.empty %s)" % (name.lower().encode(), written)]
     return []
-
-
-def _bitvectors(width: int) -> list[bytes]:
-    """Return zero, one and all ones of a width, in the shortest spelling of each."""
-    zero, one = b"(_ bv0 %d)" % width, b"(_ bv1 %d)" % width
-    if width > _SPELLED:
-        return [zero, one, b"(bvnot %s)" % zero]
-    values = list(dict.fromkeys((0, 1, 2**width - 1)))
-    return [shortest(value, width) for value in values]
-
-
-def _tuples(sort: tuple[int | Sort, ...], script: Script, depth: int) -> list[bytes]:
-    """Return the tuple of the default constants of its fields."""
-    if len(sort) == 1:
-        return [b"tuple.unit"]
-    fields = _fields(sort[1:], script, depth)
-    return [] if fields is None else [b"(tuple %s)" % fields]
 
 
 def _fields(sorts: tuple[Any, ...], script: Script, depth: int) -> bytes | None:
@@ -97,7 +131,7 @@ def _constructors_of(
     sort: Sort, script: Script
 ) -> Iterator[tuple[bytes, tuple[Sort | int | None, ...]]]:
     """Yield the constructors of a datatype, each as it is written there, with its parameters."""
-    name = sort if isinstance(sort, str) else str(sort[0])
+    name = family(sort)
     for number in script.constructors[name]:
         constructor = script.definitions[number]
         bindings: dict[str, Any] = {}

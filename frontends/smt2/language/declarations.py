@@ -1,25 +1,20 @@
 """Commands that declare or define: their effect on the scopes of a script.
 
 There is one function per family of commands, called with the walk over the
-script's terms and the node of the command. An ill-formed command adds what can be
+script's terms, the node of the command and its arguments. An ill-formed command adds what can be
 recognised; the uses of names in the rest of it are still recorded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 
 from reducekit.document import Document
 from reducekit.frontends.smt2.language.inference import Inference
 from reducekit.frontends.smt2.language.sorts import Sort, SortMeaning, compound, index, sort_name
 
 _OPEN = ord("(")
-Handler = Callable[[Inference, int], None]
-
-
-def _arguments(walk: Inference, command: int) -> list[int]:
-    """Return the children of a command after its name."""
-    return list(walk.document.children(command))[1:]
+Declare = Callable[[Inference, int, list[int]], None]
 
 
 def _is_list(walk: Inference, node: int) -> bool:
@@ -53,19 +48,20 @@ def _sorts(walk: Inference, node: int) -> list[Sort | None]:
     return [walk.scopes.sort_at(child) for child in walk.document.children(node)]
 
 
-def _declare_fun(walk: Inference, command: int) -> None:
-    """(declare-fun f (S ...) R), also (declare-fun (par (X ...) (f (S ...) R)))."""
-    arguments = _arguments(walk, command)
-    if len(arguments) == 1 and _is_list(walk, arguments[0]):
-        _parametric(walk, command, arguments[0])
-        return
-    if len(arguments) < 2 or _is_list(walk, arguments[0]):
-        _ignore(walk, arguments)
-        return
-    parameters = _sorts(walk, arguments[1])
-    sort = walk.scopes.sort_at(arguments[2]) if len(arguments) > 2 else None
-    definition = _declare(walk, command, arguments[0], "fun", parameters, sort)
-    _ignore(walk, arguments[3:])
+def _declare_fun(walk: Inference, command: int, arguments: list[int]) -> None:
+    """(declare-fun f (S ...) R), (declare-const c S), (declare-var x S).
+
+    Also (declare-rel r (S ...)), a predicate of Z3's fixed-point engine.
+    """
+    name, *rest = arguments
+    kind = walk.document.source(command + 1)
+    ranked, predicate = kind in (b"declare-fun", b"declare-rel"), kind == b"declare-rel"
+    parameters = _sorts(walk, rest.pop(0)) if ranked else []
+    sort: Sort | None = "Bool" if predicate else None
+    if rest and not predicate:
+        sort = walk.scopes.sort_at(rest.pop(0))
+    definition = _declare(walk, command, name, "fun", parameters, sort)
+    _ignore(walk, rest)
     walk.scopes.show(definition)
 
 
@@ -91,34 +87,9 @@ def _parametric(walk: Inference, command: int, par: int) -> None:
         scopes.undo(mark)
 
 
-def _declare_const(walk: Inference, command: int) -> None:
-    """(declare-const c S), (declare-var x S)."""
-    arguments = _arguments(walk, command)
-    if len(arguments) < 2 or _is_list(walk, arguments[0]):
-        _ignore(walk, arguments)
-        return
-    sort = walk.scopes.sort_at(arguments[1])
-    definition = walk.scopes.add(arguments[0], "fun", command, (), sort)
-    _ignore(walk, arguments[2:])
-    walk.scopes.show(definition)
-
-
-def _declare_rel(walk: Inference, command: int) -> None:
-    """(declare-rel r (S ...)), a predicate of Z3's fixed-point engine."""
-    arguments = _arguments(walk, command)
-    if len(arguments) < 2 or _is_list(walk, arguments[0]):
-        _ignore(walk, arguments)
-        return
-    parameters = _sorts(walk, arguments[1])
-    definition = _declare(walk, command, arguments[0], "fun", parameters, "Bool")
-    _ignore(walk, arguments[2:])
-    walk.scopes.show(definition)
-
-
-def _declare_map(walk: Inference, command: int) -> None:
+def _declare_map(walk: Inference, command: int, arguments: list[int]) -> None:
     """(declare-map m (S ...) f), of Z3: f pointwise over arrays; also (f (T ...) R) for f."""
-    arguments = _arguments(walk, command)
-    if len(arguments) != 3 or _is_list(walk, arguments[0]):
+    if len(arguments) > 3:
         _ignore(walk, arguments)
         return
     scopes, function = walk.scopes, arguments[2]
@@ -135,12 +106,8 @@ def _declare_map(walk: Inference, command: int) -> None:
     scopes.show(_declare(walk, command, arguments[0], "map", parameters, sort))
 
 
-def _define_fun(walk: Inference, command: int) -> None:
+def _define_fun(walk: Inference, command: int, arguments: list[int]) -> None:
     """(define-fun f ((x S) ...) R t): not visible in its own body."""
-    arguments = _arguments(walk, command)
-    if len(arguments) < 3 or _is_list(walk, arguments[0]):
-        _ignore(walk, arguments)
-        return
     name, binders, result, *bodies = arguments
     scopes = walk.scopes
     mark = scopes.mark()
@@ -152,13 +119,9 @@ def _define_fun(walk: Inference, command: int) -> None:
     scopes.show(_declare(walk, command, name, "define", parameters, sort))
 
 
-def _synth_fun(walk: Inference, command: int) -> None:
+def _synth_fun(walk: Inference, command: int, arguments: list[int]) -> None:
     """(synth-fun f ((x S) ...) R grammar), (synth-inv f ((x S) ...) grammar): SyGuS."""
-    arguments = _arguments(walk, command)
     invariant = walk.document.source(command + 1) == b"synth-inv"
-    if len(arguments) < 3 - invariant or _is_list(walk, arguments[0]):
-        _ignore(walk, arguments)
-        return
     name, binders, *rest = arguments
     scopes = walk.scopes
     mark = scopes.mark()
@@ -169,22 +132,14 @@ def _synth_fun(walk: Inference, command: int) -> None:
     scopes.show(_declare(walk, command, name, "fun", parameters, sort))
 
 
-def _define_fun_rec(walk: Inference, command: int) -> None:
+def _define_fun_rec(walk: Inference, command: int, arguments: list[int]) -> None:
     """(define-fun-rec f ((x S) ...) R t): visible in its own body."""
-    arguments = _arguments(walk, command)
-    if len(arguments) < 3 or _is_list(walk, arguments[0]):
-        _ignore(walk, arguments)
-        return
     name, binders, result, *bodies = arguments
     _define_recursive(walk, command, [(name, binders, result)], [bodies])
 
 
-def _define_funs_rec(walk: Inference, command: int) -> None:
+def _define_funs_rec(walk: Inference, command: int, arguments: list[int]) -> None:
     """(define-funs-rec ((f ((x S) ...) R) ...) (t ...)): each visible in all bodies."""
-    arguments = _arguments(walk, command)
-    if len(arguments) < 2 or not all(_is_list(walk, argument) for argument in arguments[:2]):
-        _ignore(walk, arguments)
-        return
     signatures: list[tuple[int, int, int]] = []
     bodies = [[body] for body in walk.document.children(arguments[1])]
     for signature in walk.document.children(arguments[0]):
@@ -227,35 +182,19 @@ def _define_recursive(
         scopes.undo(mark)
 
 
-def _define_const(walk: Inference, command: int) -> None:
-    """(define-const c S t)."""
-    arguments = _arguments(walk, command)
-    if len(arguments) < 2 or _is_list(walk, arguments[0]):
-        _ignore(walk, arguments)
-        return
-    sort = walk.scopes.sort_at(arguments[1])
-    if len(arguments) > 2:
-        walk.visit(arguments[2], walk.document.stop[command])
-    walk.scopes.show(walk.scopes.add(arguments[0], "define", command, (), sort))
+def _define_const(walk: Inference, command: int, arguments: list[int]) -> None:
+    """(define-const c S t); (define c t), of Yices and cvc5's API dumps, has the sort of t."""
+    name, *rest = arguments
+    sorted_ = walk.document.source(command + 1) == b"define-const"
+    sort = walk.scopes.sort_at(rest.pop(0)) if sorted_ else None
+    if rest:
+        walk.visit(rest[0], walk.document.stop[command])
+        sort = sort if sorted_ else walk.sort[rest[0]]
+    walk.scopes.show(walk.scopes.add(name, "define", command, (), sort))
 
 
-def _define(walk: Inference, command: int) -> None:
-    """(define c t), of Yices and cvc5's API dumps: the sort is the term's."""
-    arguments = _arguments(walk, command)
-    if len(arguments) < 2 or _is_list(walk, arguments[0]):
-        _ignore(walk, arguments)
-        return
-    walk.visit(arguments[1], walk.document.stop[command])
-    sort = walk.sort[arguments[1]]
-    walk.scopes.show(walk.scopes.add(arguments[0], "define", command, (), sort))
-
-
-def _declare_sort(walk: Inference, command: int) -> None:
+def _declare_sort(walk: Inference, command: int, arguments: list[int]) -> None:
     """(declare-sort S n); old scripts omit n."""
-    arguments = _arguments(walk, command)
-    if not arguments or _is_list(walk, arguments[0]):
-        _ignore(walk, arguments)
-        return
     arity = index(walk.document.source(arguments[1])) if len(arguments) > 1 else 0
     walk.scopes.declare_sort(arguments[0], command, _numbered(arity or 0))
 
@@ -265,20 +204,15 @@ def _numbered(count: int) -> tuple[str, ...]:
     return tuple(f"'{i}" for i in range(count if count < 200 else 1))
 
 
-def _declare_sort_parameter(walk: Inference, command: int) -> None:
+def _declare_sort_parameter(walk: Inference, command: int, arguments: list[int]) -> None:
     """(declare-sort-parameter X), new in 2.7: a sort variable from here on."""
-    arguments = _arguments(walk, command)
     if arguments and not _is_list(walk, arguments[0]):
         walk.scopes.declare_variable(arguments[0], command)
 
 
-def _define_sort(walk: Inference, command: int) -> None:
+def _define_sort(walk: Inference, command: int, arguments: list[int]) -> None:
     """(define-sort S (X ...) T): an abbreviation."""
     scopes = walk.scopes
-    arguments = _arguments(walk, command)
-    if len(arguments) < 3 or _is_list(walk, arguments[0]) or not _is_list(walk, arguments[1]):
-        _ignore(walk, arguments)
-        return
     mark = scopes.mark()
     variables = tuple(
         scopes.declare_variable(variable, command)
@@ -295,12 +229,8 @@ def _define_sort(walk: Inference, command: int) -> None:
     scopes.bind_sort(scopes.definitions[definition].name, meaning)
 
 
-def _declare_datatype(walk: Inference, command: int) -> None:
+def _declare_datatype(walk: Inference, command: int, arguments: list[int]) -> None:
     """(declare-datatype T body)."""
-    arguments = _arguments(walk, command)
-    if not arguments or _is_list(walk, arguments[0]):
-        _ignore(walk, arguments)
-        return
     name, *bodies = arguments
     variables = _par_variables(walk, bodies[0]) if bodies else []
     walk.scopes.declare_sort(name, command, _numbered(len(variables)))
@@ -309,13 +239,9 @@ def _declare_datatype(walk: Inference, command: int) -> None:
     _ignore(walk, bodies[1:])
 
 
-def _declare_datatypes(walk: Inference, command: int) -> None:
+def _declare_datatypes(walk: Inference, command: int, arguments: list[int]) -> None:
     """(declare-datatypes ((T n) ...) (body ...)), or as in 2.5, ((X ...) ((T c ...) ...))."""
     document = walk.document
-    arguments = _arguments(walk, command)
-    if len(arguments) < 2 or not all(_is_list(walk, argument) for argument in arguments[:2]):
-        _ignore(walk, arguments)
-        return
     heads = list(document.children(arguments[0]))
     bodies = list(document.children(arguments[1]))
     _ignore(walk, arguments[2:])
@@ -343,49 +269,39 @@ def _declare_head(walk: Inference, command: int, head: int) -> bytes | None:
     return scopes.definitions[-1].name
 
 
-def _old_bodies(walk: Inference, bodies: list[int]) -> Iterator[tuple[int, list[int]]]:
-    """Yield the name and the constructors of each body `(T c ...)`."""
+def _old_datatypes(walk: Inference, command: int, heads: list[int], bodies: list[int]) -> None:
+    """Declare datatypes as in 2.5: all have the same parameters, which may be left out in uses."""
+    scopes = walk.scopes
+    sorts: list[tuple[bytes, int, Sort | None]] = []
+    names: list[list[int]] = []  # and the constructors
     for body in bodies:
         parts = list(walk.document.children(body))
         if not parts or _is_list(walk, parts[0]):
             _ignore(walk, [body])
         else:
-            yield parts[0], parts[1:]
-
-
-def _old_parameters(walk: Inference, command: int, heads: list[int]) -> Iterator[str]:
-    """Declare the parameters of datatypes; yield the sort variables that they stand for."""
-    scopes = walk.scopes
+            names.append(parts)
+    first = len(scopes.definitions)
     for head in heads:
         if not _is_list(walk, head):
-            definition = scopes.add(head, "parameter", command, (), None)
-            yield "'" + sort_name(scopes.definitions[definition].name)
-
-
-def _old_datatypes(walk: Inference, command: int, heads: list[int], bodies: list[int]) -> None:
-    """Declare datatypes as in 2.5: all have the same parameters, which may be left out in uses."""
-    scopes = walk.scopes
-    sorts: list[tuple[bytes, int, Sort | None]] = []
-    names = list(_old_bodies(walk, bodies))
-    variables = list(_old_parameters(walk, command, heads))
-    first = len(scopes.definitions) - len(variables)
-    for name, _ in names:
+            scopes.add(head, "parameter", command, (), None)
+    parameters = [each.name for each in scopes.definitions[first:]]
+    variables = ["'" + sort_name(each) for each in parameters]
+    for name, *_ in names:
         scopes.declare_sort(name, command, tuple(variables))
         definition = len(scopes.definitions) - 1
         bare = sort_name(scopes.definitions[definition].name)
         applied = compound(bare, *variables) if variables else bare
         sorts.append((scopes.definitions[definition].name, definition, applied))
     mark = scopes.mark()
-    for position, variable in enumerate(variables):
-        parameter = scopes.definitions[first + position].name
-        scopes.bind_sort(parameter, SortMeaning(first + position, (), variable, None))
+    for at, (parameter, variable) in enumerate(zip(parameters, variables, strict=True), first):
+        scopes.bind_sort(parameter, SortMeaning(at, (), variable, None))
     for symbol, definition, applied in sorts:
         template = applied if variables else None
         meaning = SortMeaning(definition, tuple(variables), applied, template)
         scopes.bind_sort(symbol, meaning)
     found = [
         definition
-        for (_, constructors), (_, _, applied) in zip(names, sorts, strict=True)
+        for (_, *constructors), (_, _, applied) in zip(names, sorts, strict=True)
         for constructor in constructors
         for definition in _constructor(walk, command, constructor, applied)
     ]
@@ -469,32 +385,50 @@ def _tester(sorts: list[Sort | None]) -> Sort | None:
     return "Bool" if len(sorts) == 1 else None
 
 
-def _declare_heap(walk: Inference, command: int) -> None:
+def _declare_heap(walk: Inference, command: int, arguments: list[int]) -> None:
     """(declare-heap (S T))."""
-    for argument in _arguments(walk, command):
+    for argument in arguments:
         _sorts(walk, argument)
 
 
-HANDLERS: Mapping[bytes, Handler] = {
-    b"declare-fun": _declare_fun,
-    b"declare-const": _declare_const,
-    b"declare-var": _declare_const,
-    b"declare-rel": _declare_rel,
-    b"declare-map": _declare_map,
-    b"declare-sort": _declare_sort,
-    b"declare-sort-parameter": _declare_sort_parameter,
-    b"declare-type-var": _declare_sort_parameter,
-    b"declare-datatype": _declare_datatype,
-    b"declare-codatatype": _declare_datatype,
-    b"declare-datatypes": _declare_datatypes,
-    b"declare-codatatypes": _declare_datatypes,
-    b"declare-heap": _declare_heap,
-    b"define-sort": _define_sort,
-    b"define-fun": _define_fun,
-    b"define-fun-rec": _define_fun_rec,
-    b"define-funs-rec": _define_funs_rec,
-    b"define-const": _define_const,
-    b"synth-fun": _synth_fun,
-    b"synth-inv": _synth_fun,
-    b"define": _define,
+# The fewest arguments, whether the first ones are symbols (s) or lists (l), and what they declare.
+_COMMANDS: Mapping[bytes, tuple[int, str, Declare]] = {
+    b"declare-fun": (2, "s", _declare_fun),
+    b"declare-const": (2, "s", _declare_fun),
+    b"declare-var": (2, "s", _declare_fun),
+    b"declare-rel": (2, "s", _declare_fun),
+    b"declare-map": (3, "s", _declare_map),
+    b"declare-sort": (1, "s", _declare_sort),
+    b"declare-sort-parameter": (0, "", _declare_sort_parameter),
+    b"declare-type-var": (0, "", _declare_sort_parameter),
+    b"declare-datatype": (1, "s", _declare_datatype),
+    b"declare-codatatype": (1, "s", _declare_datatype),
+    b"declare-datatypes": (2, "ll", _declare_datatypes),
+    b"declare-codatatypes": (2, "ll", _declare_datatypes),
+    b"declare-heap": (0, "", _declare_heap),
+    b"define-sort": (3, "sl", _define_sort),
+    b"define-fun": (3, "s", _define_fun),
+    b"define-fun-rec": (3, "s", _define_fun_rec),
+    b"define-funs-rec": (2, "ll", _define_funs_rec),
+    b"define-const": (2, "s", _define_const),
+    b"synth-fun": (3, "s", _synth_fun),
+    b"synth-inv": (2, "s", _synth_fun),
+    b"define": (2, "s", _define_const),
 }
+
+
+def declare(walk: Inference, command: int, name: bytes) -> bool:
+    """Add what a command declares; return whether it is one that declares."""
+    if name not in _COMMANDS:
+        return False
+    least, kinds, add = _COMMANDS[name]
+    arguments = list(walk.document.children(command))[1:]
+    if name == b"declare-fun" and len(arguments) == 1 and _is_list(walk, arguments[0]):
+        _parametric(walk, command, arguments[0])
+    elif len(arguments) < least or any(
+        _is_list(walk, each) != (kind == "l") for each, kind in zip(arguments, kinds, strict=False)
+    ):
+        _ignore(walk, arguments)
+    else:
+        add(walk, command, arguments)
+    return True

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import islice
 from types import GeneratorType
 from typing import Any
 
 from reducekit.document import Document
-from reducekit.frontends.smt2.language import theories, theory_collections
 from reducekit.frontends.smt2.language.rules import Rule, Sorts, apply_value, unknown
 from reducekit.frontends.smt2.language.scopes import NOTHING, Form, Meaning, Overloads, Scopes
 from reducekit.frontends.smt2.language.sorts import (
@@ -24,16 +24,19 @@ from reducekit.frontends.smt2.language.sorts import (
     compound,
     index,
 )
+from reducekit.frontends.smt2.language.theories import (
+    CONSTANTS,
+    INDEXED,
+    INDEXED_CONSTANTS,
+    OPERATORS,
+    lifted,
+)
 
 _OPEN = ord("(")
-_INDEXED = {**theories.INDEXED, **theory_collections.INDEXED}
-_OPERATORS = {**theory_collections.OPERATORS, **theories.OPERATORS}
-_CONSTANTS = {**theory_collections.CONSTANTS, **theories.CONSTANTS}
 _THEORIES: Mapping[bytes, Meaning] = {
-    name: (_CONSTANTS.get(name), -1, _OPERATORS.get(name), None)
-    for name in (*_OPERATORS, *_CONSTANTS)
+    name: (CONSTANTS.get(name), -1, OPERATORS.get(name), None) for name in (*OPERATORS, *CONSTANTS)
 }
-OPERATOR_NAMES = frozenset((*_THEORIES, *_INDEXED))
+OPERATOR_NAMES = frozenset((*_THEORIES, *INDEXED))
 _BINARY = re.compile(rb"#b[01]+")
 _HEXADECIMAL = re.compile(rb"#x[0-9a-fA-F]+")
 # A sign and a fraction are no SMT-LIB, but Z3 and cvc5 read them unless declared as symbols.
@@ -218,13 +221,10 @@ class Inference:
     def _tokens(self, node: int, count: int) -> list[bytes]:
         """Return the sources of the first children of a list, lists as b""."""
         document = self.document
-        tokens: list[bytes] = []
-        for child in document.children(node):
-            leaf = document.text[document.start[child]] != _OPEN
-            tokens.append(document.source(child) if leaf else b"")
-            if len(tokens) == count:
-                break
-        return tokens
+        return [
+            document.source(child) if document.text[document.start[child]] != _OPEN else b""
+            for child in islice(document.children(node), count)
+        ]
 
     def _head(self, head: int) -> Rule | None:
         """Return the rule of a head `(_ ...)` or `(as ...)`, None if it is another list."""
@@ -261,7 +261,7 @@ class Inference:
             element = self._function(head)
             return lambda sorts: _array_like(sorts, element([_element(sort) for sort in sorts]))
         if symbol == b"nullable.lift":
-            return theory_collections.lifted(self._function(head))
+            return lifted(self._function(head))
         if symbol == b"transitive-closure":
             return self._function(head)
         if symbol == b"is":
@@ -294,7 +294,7 @@ class Inference:
         symbol = tokens[1] if len(tokens) > 2 else b""
         indices = [index(token) for token in tokens[2:]]
         sort: Sort | None = None
-        make = theories.INDEXED_CONSTANTS.get(symbol)
+        make = INDEXED_CONSTANTS.get(symbol)
         if _BV_CONSTANT.fullmatch(symbol):
             sort = bitvector(indices[0] or 0) if len(indices) == 1 else None
         elif make is not None:
@@ -352,7 +352,7 @@ def _array_like(arrays: Sorts, element: Sort | None) -> Sort | None:
 
 def _rule_of(symbol: bytes, indices: Sequence[bytes]) -> Rule:
     """Return the rule of an operator of the theories with these indices."""
-    make, numbers = _INDEXED.get(symbol), [index(token) for token in indices]
-    if make is None or None in numbers:
+    rule, numbers = INDEXED.get(symbol), [index(token) for token in indices]
+    if rule is None or None in numbers:
         return unknown
-    return make(numbers) or unknown  # type: ignore[arg-type]  # no None
+    return partial(rule, numbers)  # type: ignore[arg-type]  # no None

@@ -15,19 +15,20 @@ from array import array
 from reducekit.document import Document
 from reducekit.errors import ParseError
 
-# One alternative a token. A colon starts a keyword and ends a symbol, as Z3
-# reads it: `set-option:produce-models` is two tokens. What no alternative
-# matches starts an unterminated string or quoted symbol.
-_TOKEN = re.compile(
-    rb"""[^\s()"|;:]+            # numeral, symbol, #x.., #b..
-       | \(
-       | \)
-       | [ \t\r\n\f\v]+
+# The tokens, as parts of patterns. A colon starts a keyword and ends a symbol, as Z3 reads it:
+# `set-option:produce-models` is two tokens.
+WORD = rb"""[^\s()"|;:]+"""  # numeral, symbol, #x.., #b..
+QUOTED = rb"\|[^|]*\|"  # symbol
+SYMBOL = rb"(?:%s|%s)" % (WORD, QUOTED)
+STRING = rb'"[^"]*+(?:""[^"]*+)*+"'  # a quote is written twice
+# What no alternative matches starts an unterminated string or quoted symbol.
+TOKEN = re.compile(
+    rb"""%s | \( | \) | [ \t\r\n\f\v]+
        | :[^\s()"|;:]*           # keyword
-       | "[^"]*+(?:""[^"]*+)*+"   # string; a quote is written twice
-       | \|[^|]*\|               # quoted symbol
+       | %s | %s
        | ;[^\n]*                 # comment, up to the end of the line
-    """,
+    """
+    % (WORD, STRING, QUOTED),
     re.VERBOSE,
 )
 _OPEN, _CLOSE, _QUOTE, _SEMICOLON = b'()";'
@@ -81,20 +82,20 @@ def _tokens(text: bytes, pos: int) -> list[bytes]:
     once. The last token of a slice may extend beyond it, so it is left for the next.
     """
     window = text[pos : pos + _CHUNK]
-    tokens: list[bytes] = _TOKEN.findall(window)
+    tokens: list[bytes] = TOKEN.findall(window)
     if sum(map(len, tokens)) == len(window):
         if pos + len(window) < len(text):
             tokens.pop()
     else:
         # findall skips text that it cannot match: keep only the tokens before it.
         tokens, at = [], 0
-        while (match := _TOKEN.match(window, at)) is not None:
+        while (match := TOKEN.match(window, at)) is not None:
             tokens.append(match.group())
             at = match.end()
     if tokens:
         return tokens
     # A token longer than the slice, or none at all.
-    match = _TOKEN.match(text, pos)
+    match = TOKEN.match(text, pos)
     if match is None:
         what = "string" if text[pos] == _QUOTE else "quoted symbol"
         raise ParseError(f"this {what} is never closed", text, pos)

@@ -8,7 +8,8 @@ whatever x is. A rule never raises and does not change the list.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from sys import maxsize
 from typing import TypeAlias
 
 from reducekit.frontends.smt2.language.sorts import (
@@ -69,6 +70,7 @@ def unknown(_: Sorts) -> Sort | None:
 
 def every(argument: Sort, result: Sort, least: int = 1) -> Rule:
     """Make the rule of an operator with any number of arguments, at least `least`, of one sort."""
+    mixed = argument == "Real"  # with Ints
 
     def rule(sorts: Sorts) -> Sort | None:
         count = len(sorts)
@@ -76,7 +78,86 @@ def every(argument: Sort, result: Sort, least: int = 1) -> Rule:
             return None
         if sorts.count(argument) == count:
             return result
-        return result if sorts.count(argument) + sorts.count(None) == count else None
+        known = sorts.count(argument) + sorts.count(None)
+        return result if known + (sorts.count("Int") if mixed else 0) == count else None
+
+    return rule
+
+
+def alike(lead: Sort | None, pattern: Sort, result: Sort, least: int, most: int) -> Rule:
+    """Make the rule of an operator whose arguments have one sort, which fits a pattern.
+
+    If the result is the pattern, it has that sort, too. An argument of the sort `lead` comes first.
+    """
+    head = pattern[0] if isinstance(pattern, tuple) else ""
+    returned = result == pattern
+
+    def rule(sorts: Sorts) -> Sort | None:
+        if lead is not None:
+            if sorts and sorts[0] != lead and sorts[0] is not None:
+                return None
+            sorts = sorts[1:]
+        count = len(sorts)
+        if count < least or count > most:
+            return None
+        sort = sorts[0]
+        if sort is None or sorts.count(sort) != count:
+            fits, sort = common(sorts)
+            if not fits:
+                return None
+            if sort is None:
+                return None if returned else result
+        if head and (sort.__class__ is not tuple or sort[0] != head) and not _like(head, sort):
+            return None
+        return sort if returned else result
+
+    return rule
+
+
+def _like(head: object, sort: Sort) -> bool:
+    """Return whether a sort is one by another name: arrays of Bool are sets, strings sequences."""
+    if head == "Set":
+        return isinstance(sort, tuple) and (sort[0] in SETS or sort[-1] == "Bool")
+    return head == "Seq" and sort == "String"
+
+
+def ranked(
+    parameters: tuple[Sort, ...], result: Sort, optional: int = 0, repeats: bool = False
+) -> Rule:
+    """Make the rule of an operator of a rank, as the table has it (`operators.Signature`)."""
+    count, last = len(parameters), parameters[-1]
+    if repeats and not is_open(last):
+        return every(last, result, count - optional)
+    start = count - 1
+    while start and parameters[start - 1] == last:
+        start -= 1
+    known = result == last or not is_open(result)
+    several = repeats or start < count - 1 or result == last
+    if is_open(last) and known and several and start < 2 and not is_open(parameters[:start]):
+        least = count - optional - start
+        most = maxsize if repeats else least
+        return alike(parameters[0] if start else None, last, result, least, most)
+    full = function(parameters, result)
+    if not optional:
+        return full
+    short = function(parameters[:-1], result)
+    return lambda sorts: short(sorts) if len(sorts) < count else full(sorts)
+
+
+def first_of(rules: Sequence[Rule]) -> Rule:
+    """Make the rule of an operator of several ranks: unknown where an unknown sort decides."""
+    if len(rules) == 1:
+        return rules[0]
+
+    def rule(sorts: Sorts) -> Sort | None:
+        if None in sorts:
+            found = {each(sorts) for each in rules} - {None}
+            return found.pop() if len(found) == 1 else None
+        for each in rules:
+            result = each(sorts)
+            if result is not None:
+                return result
+        return None
 
     return rule
 

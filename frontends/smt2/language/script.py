@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from reducekit.document import Document
 from reducekit.frontends.smt2.language.commands import MAX_PUSH, count_levels
-from reducekit.frontends.smt2.language.declarations import HANDLERS as DECLARATIONS
+from reducekit.frontends.smt2.language.declarations import declare
 from reducekit.frontends.smt2.language.forms import FORMS
 from reducekit.frontends.smt2.language.inference import Inference
 from reducekit.frontends.smt2.language.scopes import CommandScope, Definition
-from reducekit.frontends.smt2.language.sorts import Sort, canonical
+from reducekit.frontends.smt2.language.sorts import Sort, canonical, family
 
 __all__ = ["CommandScope", "Definition", "Script", "Sort", "analyse"]
 
@@ -27,27 +27,15 @@ _OPEN = ord("(")
 # Which arguments of a command are terms: from the first index to before the
 # second, and whether they are the elements of a list there.
 _TERMS: Mapping[bytes, tuple[int, int | None, bool]] = {
-    b"assert": (0, None, False),
-    b"assert-soft": (0, 1, False),
-    b"simplify": (0, 1, False),
-    b"eval": (0, 1, False),
-    b"minimize": (0, 1, False),
-    b"maximize": (0, 1, False),
-    b"query": (0, 1, False),
-    b"rule": (0, 1, False),
-    b"constraint": (0, 1, False),
-    b"assume": (0, 1, False),
-    b"display": (0, 1, False),
-    b"get-qe": (0, 1, False),
-    b"get-qe-disjunct": (0, 1, False),
-    b"check-sat": (0, None, False),
-    b"get-interpolant": (1, 2, False),
-    b"get-abduct": (1, 2, False),
-    b"check-sat-assuming": (0, 1, True),
+    **dict.fromkeys((b"assert", b"check-sat", b"get-implied-equalities"), (0, None, False)),
+    **dict.fromkeys(
+        b"assert-soft simplify eval minimize maximize query rule constraint assume display get-qe"
+        b" get-qe-disjunct".split(),
+        (0, 1, False),
+    ),
+    **dict.fromkeys((b"get-interpolant", b"get-abduct"), (1, 2, False)),
+    **dict.fromkeys((b"check-sat-assuming", b"get-value", b"block-model-values"), (0, 1, True)),
     b"check-sat-assuming-model": (1, 2, True),
-    b"get-value": (0, 1, True),
-    b"block-model-values": (0, 1, True),
-    b"get-implied-equalities": (0, None, False),
 }
 # Commands whose symbols are names of options and logics, or free text.
 _WORDLESS = frozenset(
@@ -90,16 +78,6 @@ class Script:
         return bisect_right(self.commands, node) - 1
 
 
-def _constructors(definitions: Sequence[Definition]) -> dict[str, list[int]]:
-    """Return the constructors by the name of their datatype."""
-    found: dict[str, list[int]] = {}
-    for number, (_, kind, _, _, _, sort) in enumerate(definitions):
-        if kind == "constructor" and sort is not None:
-            family = sort if isinstance(sort, str) else str(sort[0])
-            found.setdefault(family, []).append(number)
-    return found
-
-
 def analyse(document: Document) -> Script:
     """Resolve the names of a script and infer the sorts of its terms."""
     text, start, end, stop = document.text, document.start, document.end, document.stop
@@ -115,8 +93,8 @@ def analyse(document: Document) -> Script:
         position = len(commands)
         commands.append(node)
         names.append(name)
-        if (declare := DECLARATIONS.get(name)) is not None:
-            declare(walk, node)
+        if declare(walk, node, name):
+            pass
         elif name in _TERMS:
             _visit_terms(walk, node, *_TERMS[name])
         elif (handle := _STATE.get(name)) is not None:
@@ -128,6 +106,10 @@ def analyse(document: Document) -> Script:
             walk.scopes.show(definition)
         walk.named.clear()
         node = stop[node]
+    constructors: dict[str, list[int]] = {}
+    for number, (_, kind, _, _, _, sort) in enumerate(walk.scopes.definitions):
+        if kind == "constructor" and sort is not None:
+            constructors.setdefault(family(sort), []).append(number)
     return Script(
         document,
         commands,
@@ -137,7 +119,7 @@ def analyse(document: Document) -> Script:
         walk.scopes.refs,
         walk.scopes.definitions,
         levels.finish(len(commands)),
-        _constructors(walk.scopes.definitions),
+        constructors,
     )
 
 

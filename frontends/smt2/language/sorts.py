@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Mapping
+from itertools import islice
 from typing import NamedTuple, TypeAlias
 
 from reducekit.document import Document
@@ -33,38 +34,30 @@ RESERVED = frozenset(
     b"_ ! as lambda let exists forall match par BINARY DECIMAL HEXADECIMAL NUMERAL STRING".split()
 )
 
-_ATOMIC: Mapping[bytes, Sort] = {
-    b"Bool": "Bool",
-    b"Int": "Int",
-    b"Real": "Real",
-    b"String": "String",
-    b"RegLan": "RegLan",
-    b"RoundingMode": "RoundingMode",
+_FLOATS: Mapping[bytes, Sort] = {
     b"Float16": ("FloatingPoint", 5, 11),
     b"Float32": ("FloatingPoint", 8, 24),
     b"Float64": ("FloatingPoint", 11, 53),
     b"Float128": ("FloatingPoint", 15, 113),
+}
+_SHORT = {sort: name for name, sort in _FLOATS.items()}
+_ATOMIC: Mapping[bytes, Sort] = {
+    **{
+        name.encode(): name
+        for name in ["Bool", "Int", "Real", "String", "RegLan", "RoundingMode", "Char"]
+    },
+    **_FLOATS,
     b"UnitTuple": ("Tuple",),
     b"Tuple": ("Tuple",),
     b"Relation": ("Set", ("Tuple",)),
     b"Table": ("Bag", ("Tuple",)),
-    b"Char": "Char",
     b"Unicode": "Char",
 }
 # The fewest arguments and the most (None: any number).
 _COMPOUND: Mapping[bytes, tuple[int, int | None]] = {
-    b"Array": (2, None),  # Z3 has arrays of several indices
-    b"->": (2, None),
-    b"Seq": (1, 1),
-    b"Set": (1, 1),
-    b"FiniteSet": (1, 1),
-    b"Bag": (1, 1),
-    b"Nullable": (1, 1),
-    b"Tuple": (0, None),
-    b"Relation": (0, None),
-    b"Table": (0, None),
-    b"RegEx": (1, 1),
-    b"Re": (1, 1),
+    **dict.fromkeys((b"Array", b"->"), (2, None)),  # Z3 has arrays of several indices
+    **dict.fromkeys(b"Seq Set FiniteSet Bag Nullable RegEx Re".split(), (1, 1)),
+    **dict.fromkeys((b"Tuple", b"Relation", b"Table"), (0, None)),
 }
 _INDEXED: Mapping[bytes, int] = {b"BitVec": 1, b"FloatingPoint": 2, b"FiniteField": 1}
 
@@ -97,6 +90,11 @@ def canonical(token: bytes) -> bytes:
     return token
 
 
+def family(sort: Sort) -> str:
+    """Return the name of a sort, without indices and arguments."""
+    return sort if isinstance(sort, str) else str(sort[0])
+
+
 def sort_name(symbol: bytes) -> str:
     """Return the symbol of a user's sort as the name in a `Sort`.
 
@@ -108,7 +106,7 @@ def sort_name(symbol: bytes) -> str:
 
 
 def index(token: bytes) -> int | None:
-    """Return the value of a numeral index, None if it is none or beyond `MAX_INDEX`."""
+    """Return the value of an index; None for other words, and beyond `MAX_INDEX`."""
     if len(token) < 11 and token.isdigit():
         value = int(token)
         if value <= MAX_INDEX:
@@ -166,19 +164,10 @@ def print_sort(sort: Sort) -> bytes:
     return b"(" + b" ".join(parts) + b")"
 
 
-_FLOATS: Mapping[object, bytes] = {
-    (5, 11): b"Float16",
-    (8, 24): b"Float32",
-    (11, 53): b"Float64",
-    (15, 113): b"Float128",
-}
-
-
 def write_sort(sort: Sort) -> bytes:
     """Return the SMT-LIB text of a sort, a float's by its short name."""
     if isinstance(sort, str) or isinstance(sort[-1], int) or len(sort) == 1:
-        short = _FLOATS.get(sort[1:]) if sort[0] == "FloatingPoint" else None
-        return short or print_sort(sort)
+        return _SHORT.get(sort) or print_sort(sort)
     parts = (b"%d" % part if isinstance(part, int) else write_sort(part) for part in sort)
     return b"(" + b" ".join(parts) + b")"
 
@@ -311,45 +300,23 @@ def _apply(
     low, high = _COMPOUND.get(token, (1, 0))
     if len(arguments) < low or (high is not None and len(arguments) > high):
         return None
-    return _compound(token, arguments)
-
-
-def _compound(token: bytes, arguments: list[Sort | None]) -> Sort | None:
-    """Return a sort of the theories; some are names of others."""
+    # Some are names of others.
     if token in (b"RegEx", b"Re"):
         return "RegLan" if arguments == ["String"] else compound("RegEx", *arguments)
-    if token == b"Relation":
-        return compound("Set", compound("Tuple", *arguments))
-    if token == b"Table":
-        return compound("Bag", compound("Tuple", *arguments))
+    if token in (b"Relation", b"Table"):
+        return compound("Set" if token == b"Relation" else "Bag", compound("Tuple", *arguments))
     return compound(token.decode(), *arguments)
-
-
-def _field(digits: bytes) -> Sort | None:
-    """Return the finite field of an order, which has hundreds of digits in practice."""
-    order = int(digits) if digits.isdigit() and len(digits) < 1000 else 0
-    return ("FiniteField", order) if order > 1 else None
 
 
 def _indexed(document: Document, node: int) -> Sort | None:
     """Return the sort (_ name index ...) at a node."""
-    parts = [document.source(child) for child in _first_children(document, node, 5)]
+    parts = [document.source(child) for child in islice(document.children(node), 5)]
     if len(parts) < 3 or _INDEXED.get(parts[1]) != len(parts) - 2:
         return None
-    if parts[1] == b"FiniteField":
-        return _field(parts[2])
+    if parts[1] == b"FiniteField":  # its order has hundreds of digits in practice
+        order = int(parts[2]) if parts[2].isdigit() and len(parts[2]) < 1000 else 0
+        return ("FiniteField", order) if order > 1 else None
     indices = [index(part) for part in parts[2:]]
     if None in indices or 0 in indices:
         return None
     return (parts[1].decode(), *indices)  # type: ignore[arg-type]  # no None
-
-
-def _first_children(document: Document, node: int, count: int) -> list[int]:
-    """Return the first children of a node, at most `count`."""
-    stop = document.stop
-    children: list[int] = []
-    child = node + 1
-    while child < stop[node] and len(children) < count:
-        children.append(child)
-        child = stop[child]
-    return children

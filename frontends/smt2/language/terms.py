@@ -6,9 +6,9 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import accumulate
 
 from reducekit.change import Edit
+from reducekit.frontends.smt2.language.commands import grouped
 from reducekit.frontends.smt2.language.constants import default_constants
 from reducekit.frontends.smt2.language.script import Script
 from reducekit.frontends.smt2.language.sorts import Sort
@@ -124,20 +124,12 @@ class Terms:
 
 
 class References:
-    """The nodes that refer to each definition, in order, in flat arrays."""
+    """The nodes that refer to each definition, in order."""
 
     def __init__(self, refs: array[int], count: int) -> None:
-        degrees = array("i", bytes(4 * (count + 1)))
-        for definition in refs:
-            if definition >= 0:
-                degrees[definition + 1] += 1
-        self._offsets = array("i", accumulate(degrees))
-        self._nodes = array("i", bytes(4 * self._offsets[-1]))
-        places = self._offsets[:]
-        for node, definition in enumerate(refs):
-            if definition >= 0:
-                self._nodes[places[definition]] = node
-                places[definition] += 1
+        nodes = array("i", (node for node, definition in enumerate(refs) if definition >= 0))
+        definitions = array("i", (definition for definition in refs if definition >= 0))
+        self._offsets, self._nodes = grouped(nodes, definitions, count)
 
     def __contains__(self, definition: int) -> bool:
         """Return whether anything refers to a definition."""

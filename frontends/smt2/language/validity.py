@@ -14,50 +14,25 @@ from reducekit.frontends.smt2.language.view import ScriptView
 
 _OPEN = ord("(")
 _ARGUMENTS: Mapping[bytes, tuple[int, int]] = {
-    b"assert": (1, 1),
-    b"check-sat": (0, 0),
-    b"check-sat-assuming": (1, 1),
-    b"declare-const": (2, 2),
-    b"declare-datatype": (2, 2),
-    b"declare-datatypes": (2, 2),
-    b"declare-fun": (3, 3),
-    b"declare-sort": (2, 2),
-    b"declare-sort-parameter": (1, 1),
-    b"define-const": (3, 3),
-    b"define-fun": (4, 4),
-    b"define-fun-rec": (4, 4),
-    b"define-funs-rec": (2, 2),
-    b"define-sort": (3, 3),
-    b"echo": (1, 1),
-    b"exit": (0, 0),
-    b"get-assertions": (0, 0),
-    b"get-assignment": (0, 0),
-    b"get-info": (1, 1),
-    b"get-model": (0, 0),
-    b"get-option": (1, 1),
-    b"get-proof": (0, 0),
-    b"get-unsat-assumptions": (0, 0),
-    b"get-unsat-core": (0, 0),
-    b"get-value": (1, 1),
-    b"pop": (1, 1),
-    b"push": (1, 1),
-    b"reset": (0, 0),
-    b"reset-assertions": (0, 0),
-    b"set-info": (1, 2),
-    b"set-logic": (1, 1),
-    b"set-option": (1, 2),
+    name: counts
+    for counts, names in (
+        ((0, 0), b"check-sat exit get-assertions get-assignment get-model get-proof"),
+        ((0, 0), b"get-unsat-assumptions get-unsat-core reset reset-assertions"),
+        ((1, 1), b"assert check-sat-assuming declare-sort-parameter echo get-info get-option"),
+        ((1, 1), b"get-value pop push set-logic"),
+        ((1, 2), b"set-info set-option"),
+        ((2, 2), b"declare-const declare-datatype declare-datatypes declare-sort define-funs-rec"),
+        ((3, 3), b"declare-fun define-const define-sort"),
+        ((4, 4), b"define-fun define-fun-rec"),
+    )
+    for name in names.split()
 }
 """The commands of the standard (2.7, section 3.9), with their numbers of arguments."""
 _ALSO: Mapping[bytes, tuple[int, float]] = {
-    b"check-sat": (0, inf),
-    b"declare-sort": (1, 2),
-    b"get-model": (0, 1),
-    b"get-proof": (0, 1),
-    b"get-value": (1, 3),
-    b"pop": (0, 1),
-    b"push": (0, 1),
-}
-"""The numbers of arguments that Z3 or cvc5 take besides."""
+    b"check-sat": (0, inf), b"declare-sort": (1, 2), b"get-model": (0, 1), b"get-proof": (0, 1),
+    b"get-value": (1, 3), b"pop": (0, 1), b"push": (0, 1),
+}  # fmt: skip
+"""The numbers of arguments that Z3 or cvc5 take, too."""
 _BODIES = frozenset((b"define-fun", b"define-fun-rec", b"define-const"))
 _NUMERAL = re.compile(rb"[0-9]+")
 _ONE = frozenset(b"< <= > >= distinct bvadd bvmul bvand bvor bvxor".split())

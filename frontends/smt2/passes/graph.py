@@ -16,7 +16,7 @@ from reducekit.frontends.smt2.graph.listing import Listing, list_commands
 from reducekit.frontends.smt2.graph.model import Graph
 from reducekit.frontends.smt2.graph.printing import Style, Unprintable
 from reducekit.frontends.smt2.graph.site import Material, Site
-from reducekit.frontends.smt2.language.commands import TOKEN
+from reducekit.frontends.smt2.language.commands import tokens_of
 from reducekit.frontends.smt2.language.parser import parse
 from reducekit.frontends.smt2.language.view import ScriptView
 from reducekit.frontends.smt2.passes.spelling import tidy
@@ -212,7 +212,7 @@ def without_names(graph: Graph, material: Material, style: Style) -> tuple[Graph
 def _is_as(printed: bytes, text: bytes) -> bool:
     """Return whether two scripts differ at most by a renaming."""
     # A bijection of tokens, in both directions: two names of the script must not become one.
-    tokens, others = TOKEN.findall(printed), TOKEN.findall(text)
+    tokens, others = tokens_of(printed), tokens_of(text)
     if len(tokens) != len(others):
         return False
     names: dict[bytes, bytes] = {}

@@ -21,11 +21,10 @@ from itertools import count, islice
 from reducekit.change import Change, Edit
 from reducekit.frontend import Schedule
 from reducekit.frontends.smt2.language.commands import head_of
-from reducekit.frontends.smt2.language.constants import is_constant
+from reducekit.frontends.smt2.language.constants import is_constant, literal_value
 from reducekit.frontends.smt2.language.logics import Theories, theories_of
 from reducekit.frontends.smt2.language.script import Script
 from reducekit.frontends.smt2.language.sorts import Sort, print_sort
-from reducekit.frontends.smt2.language.spelling import literal_value
 from reducekit.frontends.smt2.language.terms import Terms, subterms
 from reducekit.frontends.smt2.language.view import ScriptView
 from reducekit.frontends.smt2.passes.drop import Drop, Scopes

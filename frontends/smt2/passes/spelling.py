@@ -8,12 +8,16 @@ from dataclasses import dataclass, replace
 
 from reducekit.change import Change, Edit
 from reducekit.document import Document
-from reducekit.frontends.smt2.language.constants import is_constant
-from reducekit.frontends.smt2.language.parser import parse
+from reducekit.frontends.smt2.language.constants import (
+    is_constant,
+    literal_value,
+    short_names,
+    shortest,
+)
+from reducekit.frontends.smt2.language.parser import QUOTED, STRING, parse
 from reducekit.frontends.smt2.language.script import Script, analyse
 from reducekit.frontends.smt2.language.sorts import RESERVED
-from reducekit.frontends.smt2.language.spelling import literal_value, short_names, shortest
-from reducekit.frontends.smt2.language.theories import CONSTANTS, OPERATORS
+from reducekit.frontends.smt2.language.theories import TAKEN
 from reducekit.frontends.smt2.language.view import ScriptView
 from reducekit.passes import pass_
 from reducekit.search.problem import (
@@ -29,7 +33,7 @@ from reducekit.search.problem import (
 from reducekit.search.selecting import Selecting, Selector
 
 # Strings and quoted symbols are matched first, so that their blanks are kept.
-_GAP = re.compile(rb'("[^"]*"|\|[^|]*\|)|(?:[ \t\r\n\f\v]|;[^\n]*)+')
+_GAP = re.compile(rb"(%s|%s)|(?:[ \t\r\n\f\v]|;[^\n]*)+" % (STRING, QUOTED))
 _UNTIDY = re.compile(rb"[\t\r\n\f\v;]|  |\( | \)")
 _AFTER_OPEN, _BEFORE_CLOSE = ord("("), ord(")")
 
@@ -95,7 +99,7 @@ class Layout:
 
 
 # Names that cannot be given to a symbol: reserved words and theory symbols.
-_NOT_FREE = RESERVED | OPERATORS.keys() | CONSTANTS.keys()
+_NOT_FREE = RESERVED | TAKEN
 
 
 class Rename:

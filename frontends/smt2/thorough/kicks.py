@@ -25,7 +25,7 @@ from reducekit.frontends.smt2.graph.moves import on_node, to_declared, to_fresh
 from reducekit.frontends.smt2.graph.printing import Style, Unprintable
 from reducekit.frontends.smt2.graph.site import Candidate, Material, Site
 from reducekit.frontends.smt2.graph.widths import widths
-from reducekit.frontends.smt2.language.spelling import shortest
+from reducekit.frontends.smt2.language.constants import shortest
 from reducekit.search.problem import Search
 
 _GROWTH = 24

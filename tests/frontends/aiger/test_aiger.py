@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 
 from reducekit.api import reduce
 from reducekit.errors import ParseError, UsageError
-from reducekit.frontends.aiger.blasting import aiger_of
 from reducekit.frontends.aiger.circuit import Circuit
 from reducekit.frontends.aiger.convert import converted, in_form
+from reducekit.frontends.aiger.files import read, write
 from reducekit.frontends.aiger.generate import random_circuit
-from reducekit.frontends.aiger.reader import read
-from reducekit.frontends.aiger.writer import write
+from reducekit.frontends.btor.convert.to_aiger import aiger_of
 from reducekit.frontends.btor.model.reader import read as read_btor
 from tests.frontends.aiger.simulation import run
 

@@ -15,13 +15,10 @@ from hypothesis import strategies as st
 
 import reducekit
 from reducekit.frontends.aiger import Aiger
-from reducekit.frontends.aiger.changing import FREE, folded, replaced
-from reducekit.frontends.aiger.circuit import Circuit, Latch
-from reducekit.frontends.aiger.convert import in_form
+from reducekit.frontends.aiger.circuit import FREE, Circuit, Latch, folded, replaced
+from reducekit.frontends.aiger.convert import depth, in_form
+from reducekit.frontends.aiger.files import read, write
 from reducekit.frontends.aiger.generate import random_circuit
-from reducekit.frontends.aiger.inspection import depth
-from reducekit.frontends.aiger.reader import read
-from reducekit.frontends.aiger.writer import write
 from tests.frontends.aiger.simulation import run, steps
 
 # Two latches that count, named; all kinds of properties; gates in no order; a gap in the numbers.

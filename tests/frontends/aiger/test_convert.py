@@ -11,14 +11,13 @@ from pathlib import Path
 import pytest
 
 from reducekit.errors import UsageError
-from reducekit.frontends.aiger.blasting import aiger_of, blasted
 from reducekit.frontends.aiger.circuit import Circuit
 from reducekit.frontends.aiger.convert import to_btor2
+from reducekit.frontends.aiger.files import read
 from reducekit.frontends.aiger.generate import random_circuit
-from reducekit.frontends.aiger.reader import read
+from reducekit.frontends.btor.convert.to_aiger import aiger_of, blasted
 from reducekit.frontends.btor.generate.generator import Parameters, generate_text
-from reducekit.frontends.btor.model.builder import Builder
-from reducekit.frontends.btor.model.dag import Dag
+from reducekit.frontends.btor.model.dag import Builder, Dag
 from reducekit.frontends.btor.model.evaluate import evaluate
 from reducekit.frontends.btor.model.operators import OPERATORS, Dialect, Op
 from reducekit.frontends.btor.model.reader import read as read_btor

@@ -11,10 +11,15 @@ import pytest
 
 from reducekit.errors import UsageError
 from reducekit.frontends.aiger.circuit import Circuit
-from reducekit.frontends.aiger.generate import GENERATION, random_circuit
-from reducekit.frontends.aiger.mutants import changed, is_old, joined, seed_of
-from reducekit.frontends.aiger.reader import read
-from reducekit.frontends.aiger.writer import write
+from reducekit.frontends.aiger.files import read, write
+from reducekit.frontends.aiger.generate import (
+    GENERATION,
+    changed,
+    is_old,
+    joined,
+    random_circuit,
+    seed_of,
+)
 from reducekit.offers import InputGenerator, with_defaults
 from tests.frontends.aiger.simulation import steps
 

@@ -12,13 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reducekit.frontends.aiger import passes
-from reducekit.frontends.aiger.changing import folded
-from reducekit.frontends.aiger.circuit import KINDS, Circuit, Latch
+from reducekit.frontends.aiger.circuit import KINDS, Circuit, Latch, folded
 from reducekit.frontends.aiger.convert import converted
-from reducekit.frontends.aiger.generate import random_circuit
-from reducekit.frontends.aiger.mutants import is_old, joined, seed_of
-from reducekit.frontends.aiger.reader import View, read
-from reducekit.frontends.aiger.writer import write
+from reducekit.frontends.aiger.files import View, read, write
+from reducekit.frontends.aiger.generate import is_old, joined, random_circuit, seed_of
 from reducekit.search.problem import NOTHING, Items, Selection
 from tests.frontends.aiger.simulation import steps
 

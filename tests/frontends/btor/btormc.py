@@ -15,8 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from reducekit.frontends.btor.model.dag import Array, Dag
-from reducekit.frontends.btor.model.literals import literal_value
+from reducekit.frontends.btor.model.dag import Array, Dag, literal_value
 from reducekit.frontends.btor.model.operators import Dialect, Op
 from reducekit.frontends.btor.model.reader import read
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import random
 
-from reducekit.frontends.btor.model.builder import Builder
-from reducekit.frontends.btor.model.dag import Array, BitVec, Dag
+from reducekit.frontends.btor.model.dag import Array, BitVec, Builder, Dag
 from reducekit.frontends.btor.model.evaluate import ArrayValue, Value, evaluate
 from reducekit.frontends.btor.model.operators import CONSTANTS, OPERATORS, Dialect, Op, Operator
 

@@ -19,8 +19,7 @@ from reducekit.frontends.btor.passes.merges import (
     negations,
     nots,
 )
-from reducekit.frontends.btor.passes.ranks import ranks
-from reducekit.frontends.btor.passes.spelling import literals, next_last
+from reducekit.frontends.btor.passes.spelling import literals, next_last, ranks
 from reducekit.frontends.btor.passes.transition_system import (
     justice,
     properties,

@@ -8,11 +8,9 @@ import random
 import pytest
 
 from reducekit.errors import UsageError
-from reducekit.frontends.btor.convert.conversion import convert
-from reducekit.frontends.btor.convert.inlining import inline
+from reducekit.frontends.btor.convert.conversion import convert, inline
 from reducekit.frontends.btor.convert.to_smtlib import to_smtlib
-from reducekit.frontends.btor.model.builder import Builder
-from reducekit.frontends.btor.model.dag import Dag
+from reducekit.frontends.btor.model.dag import Builder, Dag
 from reducekit.frontends.btor.model.evaluate import Value, evaluate
 from reducekit.frontends.btor.model.operators import Dialect, Op
 from reducekit.frontends.btor.model.reader import read

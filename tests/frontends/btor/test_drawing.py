@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 import reducekit.ui
 from reducekit.diagram import COLOURS
 from reducekit.errors import UsageError
-from reducekit.frontends.btor.drawing.drawing import dot, graphml, layout, svg
-from reducekit.frontends.btor.drawing.graph import cone, graph_of
+from reducekit.frontends.btor.drawing.drawing import cone, dot, graph_of, graphml, layout, svg
 from reducekit.frontends.btor.generate.generator import Parameters, generate
-from reducekit.frontends.btor.model.operators import Dialect
+from reducekit.frontends.btor.model.operators import Dialect, Op
 from reducekit.frontends.btor.model.reader import read
 from reducekit.frontends.btor.model.view import view_of
 from reducekit.frontends.btor.model.writer import canonical
@@ -59,7 +58,7 @@ def test_what_goes_with_a_node_is_what_is_reached_no_more_without_it(
     flow = networkx.DiGraph(graph.edges())
     flow.add_edges_from((0, dag.ids[root]) for root in dag.roots)
     for line, code in enumerate(dag.op):
-        if code in (86, 87):  # init, next
+        if code in (Op.INIT, Op.NEXT):
             flow.add_edge(dag.ids[dag.arguments(line)[0]], dag.ids[line])
     reached = networkx.descendants(flow, 0)
     for node, alone in graph.nodes(data="alone"):

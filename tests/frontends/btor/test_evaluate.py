@@ -7,12 +7,17 @@ import itertools
 import pytest
 
 from reducekit.errors import UsageError
-from reducekit.frontends.btor.model.builder import Builder
-from reducekit.frontends.btor.model.dag import Dag
-from reducekit.frontends.btor.model.evaluate import ArrayValue, equal, evaluate
+from reducekit.frontends.btor.model.dag import Builder, Dag
+from reducekit.frontends.btor.model.evaluate import (
+    BINARY,
+    UNARY,
+    ArrayValue,
+    equal,
+    evaluate,
+    signed,
+)
 from reducekit.frontends.btor.model.operators import Dialect, Op
 from reducekit.frontends.btor.model.reader import read
-from reducekit.frontends.btor.model.semantics import BINARY, UNARY, signed
 from tests.frontends.btor.dags import fixed, random_assignment, random_dag
 from tests.frontends.btor.solving import bitwuzla_says
 

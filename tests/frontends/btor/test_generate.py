@@ -12,9 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reducekit.errors import UsageError
-from reducekit.frontends.btor.generate.generator import Parameters, generate, generate_text
+from reducekit.frontends.btor.generate.generator import (
+    Parameters,
+    generate,
+    generate_text,
+    suffix,
+    varied,
+)
 from reducekit.frontends.btor.generate.graph_builder import operator_names
-from reducekit.frontends.btor.generate.variation import suffix, varied
 from reducekit.frontends.btor.model.dag import Array, BitVec, Dag, line_of
 from reducekit.frontends.btor.model.operators import Dialect, Op
 from reducekit.frontends.btor.model.reader import read

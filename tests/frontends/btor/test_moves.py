@@ -20,8 +20,7 @@ from reducekit.frontends.btor.passes.merges import (
     nots,
 )
 from reducekit.frontends.btor.passes.node_removal import NodeRemoval
-from reducekit.frontends.btor.passes.ranks import ranks
-from reducekit.frontends.btor.passes.spelling import literals, next_last
+from reducekit.frontends.btor.passes.spelling import literals, next_last, ranks
 from reducekit.frontends.btor.passes.transition_system import (
     justice,
     properties,

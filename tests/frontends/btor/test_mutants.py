@@ -10,9 +10,8 @@ from random import Random
 import pytest
 
 from reducekit.errors import UsageError
-from reducekit.frontends.btor.generate.generator import Parameters, generate_text
+from reducekit.frontends.btor.generate.generator import GENERATION, Parameters, generate_text
 from reducekit.frontends.btor.generate.mutants import changed, joined, seed_of
-from reducekit.frontends.btor.generate.offer import GENERATION
 from reducekit.frontends.btor.model.operators import Dialect, Op
 from reducekit.frontends.btor.model.reader import read
 from reducekit.frontends.mutation import LARGEST, Mutants

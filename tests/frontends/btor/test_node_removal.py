@@ -6,15 +6,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reducekit.frontends.btor import Size
 from reducekit.frontends.btor.model.operators import Dialect, Op
 from reducekit.frontends.btor.model.reader import read
 from reducekit.frontends.btor.model.writer import canonical
-from reducekit.frontends.btor.order import Size
-from reducekit.frontends.btor.passes.bridges import bridged, resized, retyped
+from reducekit.frontends.btor.passes.cuts import References
 from reducekit.frontends.btor.passes.merges import Others
-from reducekit.frontends.btor.passes.node_removal import NodeRemoval, without
-from reducekit.frontends.btor.passes.references import References
-from reducekit.frontends.btor.passes.shape import shape_of
+from reducekit.frontends.btor.passes.node_removal import (
+    NodeRemoval,
+    bridged,
+    resized,
+    retyped,
+    shape_of,
+    without,
+)
 from tests.frontends.btor.walking import Verdict, at_random, result, rooted, walk
 
 

@@ -9,19 +9,15 @@ import pytest
 
 from reducekit.document import Patched
 from reducekit.frontend import Pass
-from reducekit.frontends.btor import Btor
+from reducekit.frontends.btor import Btor, Size
 from reducekit.frontends.btor.generate.generator import Parameters, generate_text
 from reducekit.frontends.btor.model.dag import Dag
 from reducekit.frontends.btor.model.operators import Dialect, Op
 from reducekit.frontends.btor.model.reader import read
 from reducekit.frontends.btor.model.view import BtorView, view_of
 from reducekit.frontends.btor.model.writer import canonical
-from reducekit.frontends.btor.order import Size
-from reducekit.frontends.btor.passes.cut import Cut
+from reducekit.frontends.btor.passes.cuts import Cut, References, cone, roots, short_cuts
 from reducekit.frontends.btor.passes.line_graph import FRESH, ONES, SHARED, ZERO, line_graph
-from reducekit.frontends.btor.passes.references import References
-from reducekit.frontends.btor.passes.roots import cone, roots
-from reducekit.frontends.btor.passes.shortcuts import short_cuts
 from reducekit.frontends.btor.passes.spelling import simplified, spelling
 from reducekit.registry import strategy
 from reducekit.search.problem import Redirect, Search, Substitute

@@ -8,8 +8,14 @@ from hypothesis import strategies as st
 
 from reducekit.errors import ParseError
 from reducekit.frontends.btor.model.dag import Array, BitVec, Function, SortTable, line_of
-from reducekit.frontends.btor.model.dialects import detect
-from reducekit.frontends.btor.model.operators import OPERATORS, Dialect, Op, spelling, spellings
+from reducekit.frontends.btor.model.operators import (
+    OPERATORS,
+    Dialect,
+    Op,
+    detect,
+    spelling,
+    spellings,
+)
 from reducekit.frontends.btor.model.reader import read
 
 WRITE = "1 array 4 2\n2 var 2\n3 var 4\n"

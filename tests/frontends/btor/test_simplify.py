@@ -9,8 +9,7 @@ import pytest
 
 from reducekit.frontends.btor.convert.conversion import convert
 from reducekit.frontends.btor.generate.generator import Parameters, generate
-from reducekit.frontends.btor.model.builder import Builder
-from reducekit.frontends.btor.model.dag import Dag
+from reducekit.frontends.btor.model.dag import Builder, Dag
 from reducekit.frontends.btor.model.evaluate import Value, evaluate
 from reducekit.frontends.btor.model.operators import Dialect, Op
 from reducekit.frontends.btor.model.reader import read

@@ -6,7 +6,7 @@ import shlex
 
 import pytest
 
-from reducekit.frontends.btor.generate.offer import OPTIONS
+from reducekit.frontends.btor.generate.generator import OPTIONS
 from reducekit.frontends.btor.thesis_options import (
     GENERATOR_FLAGS,
     GENERATOR_NUMBERS,

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from reducekit.frontends.btor.model.dag import Array, BitVec, Dag
 from reducekit.frontends.btor.model.operators import Dialect, Op
 from reducekit.frontends.btor.model.reader import read
-from reducekit.frontends.btor.model.width_classes import narrow, settled, width_classes
 from reducekit.frontends.btor.model.writer import canonical
+from reducekit.frontends.btor.passes.width_classes import settled, width_classes
+from reducekit.frontends.btor.passes.widths import narrow
 from tests.frontends.btor.dags import random_dag
 
 DIALECTS = [Dialect.OLD, Dialect.BTOR1, Dialect.FUN, Dialect.BTOR2]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reducekit.errors import UsageError
-from reducekit.frontends.btor.model.builder import Builder
+from reducekit.frontends.btor.model.dag import Builder
 from reducekit.frontends.btor.model.operators import Dialect, Op
 from reducekit.frontends.btor.model.reader import read
 from reducekit.frontends.btor.model.writer import canonical, write

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from reducekit.document import Patched
-from reducekit.frontends.btor.model.builder import Builder
-from reducekit.frontends.btor.model.dag import BitVec, Dag
+from reducekit.frontends.btor.model.dag import BitVec, Builder, Dag
 from reducekit.frontends.btor.model.operators import Dialect, Op
 from reducekit.frontends.btor.model.reader import read
 from reducekit.frontends.btor.model.view import view_of

@@ -11,7 +11,7 @@ import pytest
 from reducekit.frontends.cnf import Cnf
 from reducekit.frontends.cnf.generate import Parameters, generate_text
 from reducekit.frontends.cnf.model_check import judge
-from reducekit.frontends.model_test import Finding
+from reducekit.frontends.model_verdict import Finding
 
 CNF = b"p cnf 4 4\n1 2 0\n-1 3 0\n-2 3 0\nc on its own\n4 0\n"
 OLD = b"p wcnf 2 3 9\n9 1 2 0\n2 -1 0\n3 -2 0\n"

@@ -9,8 +9,15 @@ from random import Random
 import pytest
 
 from reducekit.errors import UsageError
-from reducekit.frontends.cnf.generate import FORMATS, GENERATION, Parameters, generate_text
-from reducekit.frontends.cnf.mutants import changed, joined, seed_of
+from reducekit.frontends.cnf.generate import (
+    FORMATS,
+    GENERATION,
+    Parameters,
+    changed,
+    generate_text,
+    joined,
+    seed_of,
+)
 from reducekit.frontends.cnf.reader import Format, View, problems
 from reducekit.frontends.mutation import Mutants
 

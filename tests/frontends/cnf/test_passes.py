@@ -14,7 +14,7 @@ import reducekit
 from reducekit.change import Change
 from reducekit.frontends.cnf import Cnf, passes
 from reducekit.frontends.cnf.convert import converted
-from reducekit.frontends.cnf.mutants import seed_of
+from reducekit.frontends.cnf.generate import seed_of
 from reducekit.frontends.cnf.reader import Format, Line, View, problems, write
 from reducekit.search.problem import NOTHING, Items, Selection
 

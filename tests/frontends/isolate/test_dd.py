@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reducekit.change import Change, Edit
-from reducekit.frontends.isolate.dd import search
+from reducekit.frontends.isolate import search
 
 Test = Callable[[frozenset[int]], bool | None]
 NUMBERS = st.integers(1, 24)

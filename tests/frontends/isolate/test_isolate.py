@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from reducekit.api import reduce
 from reducekit.document import Patched
 from reducekit.errors import NotInterestingError, Unresolved, UsageError
-from reducekit.frontends.isolate import Isolate
-from reducekit.frontends.isolate.changes import View, distance
+from reducekit.frontends.isolate import Isolate, View, distance
 
 GOOD = b"".join(b"(assert (> x%d %d))\n" % (n, n) for n in range(30))
 BAD = (

@@ -10,9 +10,9 @@ import pytest
 import z3
 
 from reducekit.frontends.smt2 import Smt2
-from reducekit.frontends.smt2.answers.rejections import rejects
+from reducekit.frontends.smt2.answers.failures import rejects
 from reducekit.frontends.smt2.generate.scripts import Parameters, generate_script
-from reducekit.frontends.smt2.generate.signatures import (
+from reducekit.frontends.smt2.language.operators import (
     EXTENSIONS,
     HEAP,
     HIGHER,

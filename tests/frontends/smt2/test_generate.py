@@ -9,9 +9,9 @@ import z3
 
 from reducekit.errors import UsageError
 from reducekit.frontends.smt2 import Smt2
-from reducekit.frontends.smt2.generate.logic import ANY, DRAWN, theories_of
 from reducekit.frontends.smt2.generate.scripts import Parameters, generate_script
-from reducekit.frontends.smt2.generate.signatures import signatures
+from reducekit.frontends.smt2.generate.vocabulary import ANY, DRAWN, theories_of
+from reducekit.frontends.smt2.language.operators import signatures
 from reducekit.frontends.smt2.language.validity import problems
 
 SEEDS = range(4)

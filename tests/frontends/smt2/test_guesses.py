@@ -9,7 +9,7 @@ import tempfile
 import pytest
 
 from reducekit import reduce
-from reducekit.frontends.smt2.answers.guesses import guesses
+from reducekit.frontends.smt2.answers.assertions import guesses
 from reducekit.offers import Probe
 
 SCRIPT = b"""(set-option :smt.mbqi false)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from reducekit.frontends.model_test import Finding
+from reducekit.frontends.model_verdict import Finding
 from reducekit.frontends.smt2.model_check import judge, known_checkers, question
 
 Z3 = str(Path(sys.executable).parent / "z3")

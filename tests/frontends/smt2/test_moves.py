@@ -11,7 +11,7 @@ import pytest
 from reducekit.executors.executor import InProcess
 from reducekit.frontend import Frontend, Pass, Schedule
 from reducekit.frontends.smt2 import Smt2
-from reducekit.frontends.smt2.language.spelling import shortest
+from reducekit.frontends.smt2.language.constants import shortest
 from reducekit.frontends.smt2.language.view import ScriptView
 from reducekit.frontends.smt2.passes.declarations import (
     declare,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reducekit.frontends.smt2.answers.rejections import rejects
-from reducekit.frontends.smt2.answers.skeleton import skeleton
+from reducekit.frontends.smt2.answers.failures import rejects, skeleton
 
 LACKING = (
     "(error \"line 2 column 21: invalid indexed identifier, integer, identifier or '(' expected\")",

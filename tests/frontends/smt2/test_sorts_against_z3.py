@@ -5,6 +5,8 @@ import random
 import pytest
 import z3
 
+from reducekit.frontends.smt2.generate.vocabulary import theories_of
+from reducekit.frontends.smt2.language.operators import signatures
 from reducekit.frontends.smt2.language.parser import parse
 from reducekit.frontends.smt2.language.script import analyse
 from reducekit.frontends.smt2.language.sorts import Sort, print_sort
@@ -147,3 +149,41 @@ def test_random_terms(seed: int) -> None:
         if script.is_term[node] and script.sort[node] is None
     ]
     assert unknown == []
+
+
+VARIABLES: "dict[str, Sort | int]" = {
+    "'n": 8, "'e": 5, "'s": 11, "'I": "Int", "'E": "Bool", "'S": "U",
+}  # fmt: skip
+LITERALS = {"Int": "2", "Real": "2.0", "String": '"a"', "Char": '"a"'}
+
+
+def bound(sort: "Sort | int") -> Sort:
+    """Return a sort without variables."""
+    if isinstance(sort, tuple):
+        return tuple(bound(each) for each in sort)
+    return VARIABLES.get(sort, sort)  # type: ignore[arg-type, return-value]
+
+
+def test_the_table_of_operators() -> None:
+    declarations, applications = dict[str, None](), dict[str, str]()
+    for each in signatures(theories_of("ALL") | {"z3", "rare"}):
+        words = []
+        for at, parameter in enumerate(each.parameters):
+            text = print_sort(bound(parameter)).decode()
+            words.append(LITERALS[text] if at in each.literals else variable(text))
+            if at not in each.literals:
+                declarations[f"(declare-const {variable(text)} {text})"] = None
+        for name in each.names:
+            application = f"({' '.join((name, *words))})" if words else name
+            applications[application] = print_sort(bound(each.result)).decode()
+    assert len(applications) > 100
+    lines = [f"(assert (= {each} {each}))" for each in applications]
+    text = "\n".join(["(declare-sort U 0)", *declarations, *lines])
+    formulas = z3.parse_smt2_string(text)
+    script = analyse(parse(text.encode()))
+    commands = [c for c, n in zip(script.commands, script.names, strict=True) if n == b"assert"]
+    asserted = zip(formulas, commands, applications.items(), strict=True)
+    for formula, command, (term, sort) in asserted:
+        own = script.sort[command + 4]
+        assert own is not None, term
+        assert print_sort(own).decode() == sort_in_z3(formula.arg(0).sort()) == sort, term

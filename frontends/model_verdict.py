@@ -20,7 +20,7 @@ FILE = "{file}"
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The verdict on a model: `wrong` names what it violates, `unknown` says why there is none.
+    """The verdict on a model: `wrong` names what it violates, `unknown` says why that is open.
 
     Both are empty if there is no model, or a correct one.
     """

@@ -1,8 +1,17 @@
-"""What solvers print about a script that they need not accept."""
+"""Which failures of solvers count, and how to tell apart those without a place in the code.
+
+A solver may say that it need not accept a script. Failures with different causes leave different
+operators in their reduced scripts.
+"""
 
 from __future__ import annotations
 
 import re
+
+from reducekit.frontends.smt2.language.parser import parse
+from reducekit.frontends.smt2.language.script import Script, analyse
+from reducekit.frontends.smt2.language.sorts import family
+from reducekit.frontends.smt2.language.terms import subterms
 
 _LACKING = re.compile(
     r"""\bunknown\s(?:[\w/-]+\s){0,3}?(?:function|constant|sort|symbol|parameter|option|tactic|probe
@@ -46,6 +55,18 @@ _DECLINED = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 """A program finds a script ill-formed, or in a state in which a command has no answer."""
+_CONNECTIVES = frozenset(b"not and or xor => let ! true false".split())
+"""They hold the rest together, and vary with the way a reduction went."""
+_RELATIONS = frozenset(
+    b"= distinct ite < <= > >= bvult bvule bvugt bvuge bvslt bvsle bvsgt bvsge"
+    b" fp.eq fp.lt fp.leq fp.gt fp.geq str.< str.<=".split()
+)
+"""They compare what other operators make."""
+_POLYMORPHIC = _RELATIONS | frozenset(b"select store".split())
+_USUAL = (
+    b"set-logic", b"set-option", b"set-info", b"assert", b"check-sat", b"check-sat-assuming",
+    b"push", b"pop", b"exit",
+)  # fmt: skip
 
 
 def rejects(line: str, *, well_formed: bool) -> bool:
@@ -57,3 +78,47 @@ def rejects(line: str, *, well_formed: bool) -> bool:
     if _LACKING.search(line) is not None:
         return True
     return not well_formed and _DECLINED.search(line) is not None
+
+
+def skeleton(text: bytes) -> str:
+    """Return the operators of a script with their sorts, and its unusual commands, in one line.
+
+    Of the kinds of operators only the one that says most counts: functions of theories, otherwise
+    quantifiers and relations with the sorts that they relate. Raises ParseError.
+    """
+    script = analyse(parse(text))
+    functions: set[str] = set()
+    relations: set[str] = set()
+    for node in filter(script.is_term.__getitem__, range(1, len(script.document))):
+        name = _operator(script, node)
+        if name is not None and name not in _CONNECTIVES:
+            shown = name.decode(errors="replace")
+            if name in _POLYMORPHIC:
+                found = (script.sort[each] for each in subterms(script, node))
+                sorts = {"" if each is None else family(each) for each in found}
+                shown += f" {' '.join(sorted(sorts - {'Bool'})) or 'Bool'}"
+            (relations if name in _RELATIONS | {b"forall", b"exists"} else functions).add(shown)
+    commands = {
+        name.decode(errors="replace")
+        for name in script.names
+        if name and name not in _USUAL and not name.startswith((b"declare-", b"define-"))
+    }
+    return ", ".join(sorted(functions or relations) + sorted(commands)) or "nothing"
+
+
+def _operator(script: Script, node: int) -> bytes | None:
+    """Return the operator that a term applies, without its indices; None for a constant."""
+    document = script.document
+    head = node + 1
+    if head >= document.stop[node]:  # a symbol or a literal
+        return None
+    if script.refs[head] >= 0:
+        return b"function"
+    applied = document.stop[head] > head + 1
+    if applied:  # (_ extract 7 0), (as const ...)
+        head += 1
+    name = document.source(head)
+    if name not in (b"_", b"as") or head + 1 >= document.stop[node]:
+        return name
+    # A literal such as (_ bv0 8) or (_ NaN 8 24) tells no more than its sort.
+    return document.source(head + 1) if applied or name == b"as" else None

@@ -1,15 +1,16 @@
-"""Reads AIGER files, text (`aag`) and binary (`aig`), of versions 1.0 and 1.9."""
+"""Reads and writes AIGER files, text (`aag`) and binary (`aig`), of versions 1.0 and 1.9."""
 
 from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from reducekit.document import Document
 from reducekit.errors import ParseError
-from reducekit.frontends.aiger.circuit import KINDS, LIMIT, Circuit, Latch
+from reducekit.frontends.aiger.circuit import KINDS, LIMIT, Circuit, Latch, mapped
 from reducekit.text import without_mark
 
 HEADER = re.compile(rb"(aag|aig)((?: [0-9]{1,18}){5,9})[ \t\r]*(?:\n|\Z)")
@@ -57,10 +58,8 @@ class _Reader:
         text = self.text
         found = HEADER.match(text)
         if found is None:
-            expected = (
-                "expected 'aag M I L O A' or 'aig M I L O A', then up to four numbers B C J F"
-            )
-            raise ParseError(expected, text, 0)
+            what = "expected 'aag M I L O A' or 'aig M I L O A', then up to four numbers B C J F"
+            raise ParseError(what, text, 0)
         self.binary = found[1] == b"aig"
         self.top, inputs, latches, outputs, gates, *more = counts(text)
         total = inputs + latches + gates
@@ -76,11 +75,8 @@ class _Reader:
             raise ParseError(what, text, len(text))
         self.at = found.end()
         self.numbers = [outputs, *more]
-        return (
-            self._binary(inputs, latches, gates)
-            if self.binary
-            else self._text(inputs, latches, gates)
-        )
+        read = self._binary if self.binary else self._text
+        return read(inputs, latches, gates)
 
     # Lines.
 
@@ -116,9 +112,8 @@ class _Reader:
     def require(self, literal: int) -> None:
         """Raise ParseError for a literal above the header's maximum."""
         if literal > 2 * self.top + 1:
-            raise self.fail(
-                f"expected a literal of at most {2 * self.top + 1} = 2 * M + 1, found {literal}"
-            )
+            most = f"{2 * self.top + 1} = 2 * M + 1"
+            raise self.fail(f"expected a literal of at most {most}, found {literal}")
 
     def reset(self, words: Sequence[int], own: int) -> int | None:
         """Return how a latch begins, from what stands behind its next state."""
@@ -131,33 +126,27 @@ class _Reader:
     def properties(self) -> dict[str, list[int]]:
         """Read the properties; those of justice are sizes (`sizes`) and literals (`j`)."""
         outputs, bads, constraints, justice, fairness = self.numbers
+
+        def some(count: int, what: str) -> list[int]:
+            return [self.literal(what) for _ in range(count)]
+
         found = {
-            kind: [self.literal(f"the literal of {what}") for _ in range(count)]
-            for kind, what, count in (
-                ("o", "an output", outputs),
-                ("b", "a bad state", bads),
-                ("c", "a constraint", constraints),
-            )
+            "o": some(outputs, "the literal of an output"),
+            "b": some(bads, "the literal of a bad state"),
+            "c": some(constraints, "the literal of a constraint"),
         }
-        found["sizes"] = [
-            self.numbers_of("the number of literals of a justice property", 1, 1)[0]
-            for _ in range(justice)
-        ]
+        what = "the number of literals of a justice property"
+        found["sizes"] = [self.numbers_of(what, 1, 1)[0] for _ in range(justice)]
         if sum(found["sizes"]) > len(self.text):
             raise self.fail("the justice properties have more literals than the file has bytes")
-        found["j"] = [
-            self.literal("a literal of a justice property") for _ in range(sum(found["sizes"]))
-        ]
-        found["f"] = [self.literal("the literal of a fairness property") for _ in range(fairness)]
+        found["j"] = some(sum(found["sizes"]), "a literal of a justice property")
+        found["f"] = some(fairness, "the literal of a fairness property")
         return found
 
     def circuit(
-        self,
-        inputs: int,
-        latches: Sequence[Latch],
-        gates: tuple[array[int], array[int]],
+        self, inputs: int, latches: Sequence[Latch], gates: tuple[array[int], array[int]],
         properties: dict[str, list[int]],
-    ) -> Circuit:
+    ) -> Circuit:  # fmt: skip
         """Return the circuit, after reading what follows the gates."""
         literals = iter(properties["j"])
         justice = [tuple(next(literals) for _ in range(size)) for size in properties["sizes"]]
@@ -177,15 +166,12 @@ class _Reader:
                 return symbols, self.text[self.at :]
             found = _SYMBOL.fullmatch(line)
             if found is None:
-                raise self.fail(
-                    f"expected a symbol such as 'i0 NAME', or 'c' before comments, "
-                    f"found {_shown(line)}"
-                )
+                what = "a symbol such as 'i0 NAME', or 'c' before comments"
+                raise self.fail(f"expected {what}, found {_shown(line)}")
             kind, position = found[1].decode(), int(found[2])
             if position >= counted[kind]:
-                raise self.fail(
-                    f"there are only {counted[kind]} {_NAMES[kind]}, not {position + 1}"
-                )
+                only = f"there are only {counted[kind]} {_NAMES[kind]}"
+                raise self.fail(f"{only}, not {position + 1}")
             if (kind, position) in symbols:
                 raise self.fail(f"{kind}{position} has two symbols")
             symbols[kind, position] = found[3]
@@ -221,11 +207,9 @@ class _Reader:
                 if delta > rest or (delta == 0 and operands is left) or shift > _SHIFT:
                     wanted = "1" if operands is left else "0"
                     found = delta if shift <= _SHIFT else f"a number of over {_SHIFT + 7} bits"
+                    what = f"expected a difference of {wanted} to {rest} for an operand"
                     raise ParseError(
-                        f"byte {begin}: expected a difference of {wanted} to {rest} for an operand "
-                        f"of gate {own}, found {found}",
-                        text,
-                        begin,
+                        f"byte {begin}: {what} of gate {own}, found {found}", text, begin
                     )
                 rest -= delta
                 operands.append(rest)
@@ -264,15 +248,19 @@ class _Reader:
             self.require(max(one, other))
             left.append(one)
             right.append(other)
+
+        def placed(literals: Iterable[int]) -> list[int]:
+            return [2 * places[each >> 1] + (each & 1) for each in literals]
+
         try:
-            left = array("i", [2 * places[each >> 1] + (each & 1) for each in left])
-            right = array("i", [2 * places[each >> 1] + (each & 1) for each in right])
-            states = [(2 * places[each >> 1] + (each & 1), reset) for each, reset in states]
+            left, right = array("i", placed(left)), array("i", placed(right))
+            following = placed(each for each, _ in states)
             for kind in "obcjf":
-                properties[kind] = [2 * places[each >> 1] + (each & 1) for each in properties[kind]]
+                properties[kind] = placed(properties[kind])
         except KeyError as error:
             raise self._undefined(places, (begin, latches, gates_at)) from error
-        circuit = self.circuit(inputs, [Latch(*each) for each in states], (left, right), properties)
+        read = [Latch(now, reset) for now, (_, reset) in zip(following, states, strict=True)]
+        circuit = self.circuit(inputs, read, (left, right), properties)
         ordered = self._ordered(circuit, names, gates_at)
         # Files that are numbered as circuits are: no names.
         if ordered.names == array("i", range(len(names))):
@@ -292,14 +280,11 @@ class _Reader:
             after = number - latches - plain
             if self.here < gates_at and 0 < after <= sizes:
                 continue  # the size of a justice property
-            used = (
-                words[1:2] if number <= latches else words[1:] if self.here >= gates_at else words
-            )
-            for each in used:
+            used = words if self.here < gates_at else words[1:]
+            for each in words[1:2] if number <= latches else used:
                 if int(each) >> 1 not in places:
-                    return self.fail(
-                        f"literal {each.decode()} is undefined: no input, latch or gate"
-                    )
+                    what = f"literal {each.decode()} is undefined"
+                    return self.fail(f"{what}: no input, latch or gate")
 
     def _ordered(self, circuit: Circuit, names: array[int], gates_at: int) -> Circuit:
         """Return the circuit with its gates in an order in which operands come first."""
@@ -314,23 +299,14 @@ class _Reader:
         for place, gate in enumerate(order, first):
             new[first + gate] = place
 
-        def moved(literal: int) -> int:
-            return 2 * new[literal >> 1] + (literal & 1)
-
-        def all_moved(literals: Iterable[int]) -> list[int]:
-            return list(map(moved, literals))
-
-        return replace(
-            circuit,
-            latches=[Latch(moved(each.next), each.reset) for each in circuit.latches],
-            left=array("i", [moved(left[gate]) for gate in order]),
-            right=array("i", [moved(right[gate]) for gate in order]),
-            outputs=all_moved(circuit.outputs),
-            bads=all_moved(circuit.bads),
-            constraints=all_moved(circuit.constraints),
-            justice=[tuple(all_moved(each)) for each in circuit.justice],
-            fairness=all_moved(circuit.fairness),
-            names=names[:first] + array("i", [names[first + gate] for gate in order]),
+        return mapped(
+            replace(
+                circuit,
+                left=array("i", [left[gate] for gate in order]),
+                right=array("i", [right[gate] for gate in order]),
+                names=names[:first] + array("i", [names[first + gate] for gate in order]),
+            ),
+            lambda literal: 2 * new[literal >> 1] + (literal & 1),
         )
 
     def _sorted(self, circuit: Circuit, gates_at: int) -> list[int]:
@@ -353,7 +329,9 @@ class _Reader:
                 if seen[gate] == _NEW:
                     seen[gate] = _OPEN
                     if any(seen[each] == _OPEN for each in below):
-                        raise self._cycle(gates_at, gate)
+                        self.at = gates_at
+                        lines = [self.line("a gate") for _ in range(gate + 1)]
+                        raise self.fail(f"gate {lines[-1].split()[0].decode()} depends on itself")
                     path.extend(reversed(below))
                     continue
                 seen[gate] = _DONE
@@ -361,12 +339,91 @@ class _Reader:
                 path.pop()
         return order
 
-    def _cycle(self, gates_at: int, gate: int) -> ParseError:
-        self.at = gates_at
-        for _ in range(gate + 1):
-            line = self.line("a gate")
-        return self.fail(f"gate {line.split()[0].decode()} depends on itself")
-
 
 def _shown(line: bytes) -> str:
     return repr(line[:40].decode("ascii", "backslashreplace"))
+
+
+def write(circuit: Circuit) -> bytes:
+    """Return the file; gates stand in an order in which operands come first."""
+    return b"".join((*_head(circuit), _gates(circuit), *_tail(circuit)))
+
+
+def _spelling(circuit: Circuit) -> Callable[[int], int]:
+    """Return how a literal is written."""
+    names = circuit.names
+    if names is None or circuit.binary:
+        return lambda literal: literal
+    return lambda literal: 2 * names[literal >> 1] + (literal & 1)
+
+
+def _head(circuit: Circuit) -> Iterator[bytes]:
+    """Yield the header, and all lines before the gates."""
+    binary, spelled = circuit.binary, _spelling(circuit)
+    top = circuit.variables
+    if not binary:
+        top = max(top if circuit.names is None else max(circuit.names), circuit.top)
+    numbers = [top, circuit.inputs, len(circuit.latches), len(circuit.outputs), len(circuit.left)]
+    numbers += (len(circuit.of_kind(kind)) for kind in "bcjf")
+    while len(numbers) > 5 and not numbers[-1]:
+        numbers.pop()
+    yield b"%s %s\n" % (b"aig" if binary else b"aag", b" ".join(b"%d" % each for each in numbers))
+    if not binary:
+        yield from (b"%d\n" % spelled(2 * each) for each in range(1, circuit.inputs + 1))
+    for variable, latch in enumerate(circuit.latches, circuit.first_latch):
+        own = spelled(2 * variable)
+        words = [spelled(latch.next)] if binary else [own, spelled(latch.next)]
+        if latch.reset != 0:
+            words.append(own if latch.reset is None else latch.reset)
+        yield b"%s\n" % b" ".join(b"%d" % each for each in words)
+    before = (circuit.outputs, circuit.bads, circuit.constraints)
+    yield from _lines(map(spelled, chain(*before)))
+    yield from _lines(map(len, circuit.justice))
+    yield from _lines(map(spelled, chain(*circuit.justice, circuit.fairness)))
+
+
+def _lines(numbers: Iterable[int]) -> Iterator[bytes]:
+    return (b"%d\n" % each for each in numbers)
+
+
+def _gates(circuit: Circuit) -> bytes:
+    left, right, first = circuit.left, circuit.right, circuit.first_gate
+    if circuit.binary:
+        return _deltas(circuit)
+    names = circuit.names
+    if names is None:
+        triples: Iterable[tuple[int, int, int]] = zip(
+            range(2 * first, 2 * (circuit.variables + 1), 2), left, right, strict=True
+        )
+    else:
+        doubled = [2 * each for each in names]
+        triples = (
+            (own, doubled[one >> 1] | one & 1, doubled[other >> 1] | other & 1)
+            for own, one, other in zip(doubled[first:], left, right, strict=True)
+        )
+    return b"".join([b"%d %d %d\n" % each for each in triples])
+
+
+def _deltas(circuit: Circuit) -> bytes:
+    """Return the differences of literals in groups of seven bits, the lowest first."""
+    out = bytearray()
+    own = 2 * circuit.first_gate
+    for one, other in zip(circuit.left, circuit.right, strict=True):
+        if one < other:
+            one, other = other, one
+        for delta in (own - one, one - other):
+            while delta > 0x7F:
+                out.append(delta & 0x7F | 0x80)
+                delta >>= 7
+            out.append(delta)
+        own += 2
+    return bytes(out)
+
+
+def _tail(circuit: Circuit) -> Iterator[bytes]:
+    """Yield the symbols, and the comment."""
+    symbols = sorted(circuit.symbols.items(), key=lambda each: (KINDS.index(each[0][0]), each[0]))
+    for (kind, position), name in symbols:
+        yield b"%s%d %s\n" % (kind.encode(), position, name)
+    if circuit.comment is not None:
+        yield b"c\n" + circuit.comment

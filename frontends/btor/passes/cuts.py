@@ -1,0 +1,261 @@
+"""Passes that step through the graph of a file: cut nodes off, drop roots, redirect edges.
+
+A cut makes many nodes at a time leaves and removes everything below them. A redirected edge leads
+to a deeper node, which removes the nodes in between: `short_cuts` tries the edges that remove the
+most, `References` every edge, from the roots down.
+
+Short-cuts: if the graph below some node still fails, the graph below any node above it usually
+does, too. So the lowest possible target of an edge is found by bisection, as in a branching
+history: the node to try has half of the nodes in question below it. The edges of the roots come
+first: each root sinks, and everything above its new target is removed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple, TypeAlias
+
+from reducekit.change import Change
+from reducekit.frontends.btor.model.dag import line_of, reached
+from reducekit.frontends.btor.model.simplify import EVERY
+from reducekit.frontends.btor.model.view import BtorView
+from reducekit.frontends.btor.passes.line_graph import KINDS, DropRoots, LineGraph, line_graph
+from reducekit.frontends.common.items import WholeItems
+from reducekit.passes import pass_
+from reducekit.search.problem import (
+    FixedSearch,
+    Graph,
+    Items,
+    Redirect,
+    Step,
+    Substitute,
+    independent,
+)
+from reducekit.search.selecting import Selector
+from reducekit.strategies.adaptive import backward
+from reducekit.strategies.breadth_first import OneByOne
+from reducekit.strategies.change_reference import change_reference, change_reference_plus
+from reducekit.strategies.graph import GraphAlgorithm, walk
+
+_FEW = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Cuts(GraphAlgorithm):
+    """The state: nodes, and which of them to cut next; all become leaves of one kind."""
+
+    members: tuple[int, ...]
+    selector: Selector
+    kind: int
+
+    def steps(self, graph: Graph) -> list[Step] | None:
+        chosen = self.selector.propose()
+        if chosen is None:
+            return None
+        group = tuple(self.members[each] for each in chosen if graph.alive(self.members[each]))
+        return [Substitute(group, self.kind)] if group else []
+
+    def after(self, graph: Graph, step: Step | None) -> GraphAlgorithm:
+        """Report the removed nodes, including those below the group, to the selector."""
+        chosen = self.selector.propose()
+        assert chosen is not None
+        if step is None and any(graph.alive(self.members[each]) for each in chosen):
+            return replace(self, selector=self.selector.after(()))
+        # What was below the group is gone with it: the selector need not ask for it again.
+        gone = {at for at, node in enumerate(self.members) if not graph.alive(node)}
+        return replace(self, selector=self.selector.after(gone.union(chosen)))
+
+
+class Cut:
+    """Replaces nodes by leaves: variables or constants.
+
+    The search is backward and adaptive: the last nodes are nearest to the roots and remove the
+    most. A single variable for all nodes of a sort merges leaves in the same step; if the
+    failure needs distinct ones, a later pass introduces fresh variables. If most nodes are
+    expected to stay (`last`), few nodes are tried one by one.
+    """
+
+    def __init__(self, kind: int, *, leaves: bool = False, last: bool = False) -> None:
+        self.kind = kind
+        self.leaves = leaves
+        self.last = last
+        self.name = f"{KINDS[kind]}{' for all' if leaves else ''}"
+
+    def problem(self, view: BtorView) -> FixedSearch | None:
+        """Return the search over the nodes."""
+        graph = line_graph(view)
+        nodes = sorted(node for node in graph.nodes() if self.leaves or len(graph.arguments(node)))
+        if not nodes:
+            return None
+        # Few nodes, and most of them stay: groups would only fail.
+        few = self.last and len(nodes) <= _FEW
+        selector = OneByOne(len(nodes)) if few else backward(len(nodes))
+        return FixedSearch(walk(graph, Cuts(tuple(nodes), selector, self.kind)))
+
+
+@pass_("cone")
+def cone(view: BtorView) -> Items | None:
+    """Removes all lines outside the cone of the roots, in one step."""
+    # Dropping no root still drops what no root needs.
+    found = line_graph(view).apply(DropRoots(()))
+    return None if found is None else independent([found.change])
+
+
+@pass_("roots")
+def roots(view: BtorView) -> Items | None:
+    """Removes roots, except for one."""
+    graph = line_graph(view)
+    candidates = graph.state.roots
+
+    def drop(items: Sequence[int]) -> Change:
+        found = graph.apply(DropRoots([candidates[each] for each in items]))
+        return Change(()) if found is None else found.change
+
+    return WholeItems(len(candidates), drop) if len(candidates) > 1 else None
+
+
+class References:
+    """Redirects edges to deeper nodes, by binary search over the depths.
+
+    With `most` it tries each edge with each target instead, in graphs of at most `most` nodes.
+    """
+
+    def __init__(self, *, most: int = 0) -> None:
+        self.most = most
+        self.name = "all references" if most else "references"
+
+    def problem(self, view: BtorView) -> FixedSearch | None:
+        """Return the search over the edges."""
+        if self.most and len(view.dag) > self.most:
+            return None
+        graph = line_graph(view)
+        if not graph.state.roots:
+            return None
+        source = change_reference if self.most else change_reference_plus
+        return FixedSearch(walk(graph, source(graph)))
+
+
+class Nodes:
+    """Replaces and redirects nodes, as the strategy decides."""
+
+    name = "nodes"
+
+    def __init__(self, *, simplify: bool) -> None:
+        self.rules = EVERY if simplify else None
+
+    def problem(self, view: BtorView) -> LineGraph | None:
+        """Return the graph; None if it has no roots."""
+        return line_graph(view, self.rules) if view.dag.roots else None
+
+
+# The minimum share of all nodes that only this edge leads to: below that, cuts save checks.
+_SHARE = 0.05
+# An edge is abandoned after this number of consecutive failures: an eighth of the nodes is then
+# still in question.
+_FAILURES = 3
+_ROOT_FAILURES = 7
+# The number of additional failures allowed for a root: sinking it removes more than anything else.
+_PATIENCE = _ROOT_FAILURES - _FAILURES
+# If more nodes than this are in question, a sample of this size is considered.
+_SAMPLES = 512
+
+Edge: TypeAlias = tuple[int, int]
+"""A line and the position of an operand."""
+
+
+class Question(NamedTuple):
+    """The state of an edge: its possible targets, and the failures since a success."""
+
+    targets: frozenset[int]
+    failures: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShortCut(GraphAlgorithm):
+    """The state: the questions about all edges, and the edge and target to try next.
+
+    Edges with the fewest failures come first, and among these the one that leads to most nodes.
+    """
+
+    known: Mapping[Edge, Question]
+    edge: Edge | None
+    target: int
+    """-1 if the edge has none."""
+
+    def steps(self, graph: Graph) -> list[Step] | None:
+        if self.edge is None:
+            return None
+        return [Redirect(*self.edge, self.target)] if self.target >= 0 else []
+
+    def after(self, graph: Graph, step: Step | None) -> GraphAlgorithm:
+        """Keep the nodes below the target after a success, else the other nodes."""
+        assert isinstance(graph, LineGraph)
+        assert self.edge is not None
+        targets, failures = self.known[self.edge]
+        below = reached((self.target,), graph.children) if self.target >= 0 else set()
+        # A success moves the edge below the target; after a failure nothing below it can be the
+        # end of the edge, as it would lose even more.
+        if self.target < 0:
+            found = Question(frozenset(), _ROOT_FAILURES)
+        elif step is None:
+            found = Question(targets - below, failures + 1)
+        else:
+            found = Question((targets & below) - {self.target}, 0)
+        return short_cut(graph, {**self.known, self.edge: found})
+
+
+_NEW = Question(frozenset(), 0)
+
+
+def short_cut(graph: LineGraph, known: Mapping[Edge, Question]) -> ShortCut:
+    """Return the state in which the most promising edge is next."""
+    # Only edges that alone lead to enough nodes are worth a search; lighter ones are left to
+    # `References`, which tries all edges.
+    saved, least = graph.saved, _SHARE * graph.size
+    roots = frozenset(graph.state.roots)
+    best: tuple[int, int] | None = None
+    edge = None
+    for line in graph.lines:
+        for position, each in enumerate(graph.arguments(line)):
+            weight = saved[line_of(each)]
+            if weight <= least:
+                continue
+            question = known.get((line, position), _NEW)
+            failures = question.failures - (_PATIENCE if line in roots else 0)
+            if failures < _FAILURES and (best is None or (-max(0, failures), weight) > best):
+                best, edge = (-max(0, failures), weight), (line, position)
+    if edge is None:
+        return ShortCut(known, None, -1)
+    if edge not in known:
+        known = {**known, edge: Question(frozenset(graph.targets(*edge)), 0)}
+    return ShortCut(known, edge, _middle(graph, known[edge].targets))
+
+
+def _middle(graph: LineGraph, targets: Iterable[int]) -> int:
+    """Return the target that has closest to half of the targets below it; -1 if none."""
+    # Steps since the question came up may have removed some of its targets.
+    order = sorted(filter(graph.alive, targets))
+    samples = order[:: -max(1, -(-len(order) // _SAMPLES))]
+    bits = {line: 1 << at for at, line in enumerate(samples)}
+    sets: dict[int, int] = {}
+    """The samples below each line, as bits."""
+    best, least = -1, 0
+    # Operands stand above, so their sets are known: one pass over all lines.
+    for line in graph.lines:
+        found = bits.get(line, 0)
+        for each in graph.arguments(line):
+            found |= sets.get(each if each >= 0 else ~each, 0)
+        sets[line] = found
+        if line in bits:
+            away = abs(2 * found.bit_count() - len(samples))
+            if best < 0 or away < least:
+                best, least = line, away
+    return best
+
+
+@pass_("short-cuts")
+def short_cuts(view: BtorView) -> FixedSearch | None:
+    """Redirects the edges that are the only way to many nodes."""
+    graph = line_graph(view)
+    return FixedSearch(walk(graph, short_cut(graph, {}))) if graph.state.roots else None

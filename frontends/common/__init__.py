@@ -1,0 +1,1 @@
+"""What several formats share: kinds of items, and what they offer apart from reductions."""
