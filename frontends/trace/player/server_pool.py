@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from reducekit.executors.executor import Closing, ExecutorError
 from reducekit.frontends.trace.language.calls import Call
 from reducekit.frontends.trace.player.faults import Patch
+from reducekit.frontends.trace.player.helpers import compiled
 from reducekit.frontends.trace.player.libraries import Library
 from reducekit.frontends.trace.player.outcome import Ending, ReplayOutcome, interpret, unplayable
 from reducekit.frontends.trace.player.records import Encoder, Illegal, UnplayableCall
@@ -49,8 +50,8 @@ class ReplayServer(Closing):
     Each replay runs in a child process of its own, forked from a server process
     that has loaded the library once, with `patch` applied to it. With
     `check_results` a call that returns something else than its `result` ends
-    the replay as a "mismatch". `native=False` plays the calls in Python, as on
-    machines other than x86-64. Not for use by several threads at a time.
+    the replay as a "mismatch". `native=False` plays the calls in Python, as where
+    there is no compiler. Not for use by several threads at a time.
     Raises UsageError if the library cannot be used.
     """
 
@@ -238,6 +239,6 @@ def server_arguments(encoder: Encoder, patch: Patch | None, *, native: bool) -> 
     return [
         ",".join(encoder.symbols),
         "" if patch is None else patch.text,
-        "native" if native else "python",
+        (compiled("player.c", "") or "") if native else "",
         encoder.interface.helper,
     ]

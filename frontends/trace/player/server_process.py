@@ -26,7 +26,8 @@ STRINGS = 1 << 20
 # Libraries take options and names of files from other variables (LGL..., CADICAL...,
 # BTOR...), and each solver that Lingeling makes looks for 350 of them.
 _PASSED_ON = ("HOME", "LANG", "LD_LIBRARY_PATH", "LD_PRELOAD", "PYTHONHOME", "TMPDIR")
-_PROGRAM, _FOLDER = 6, 7  # descriptors of the server's program and of the library's folder
+_PROGRAM, _FOLDER, _PLAYER = 6, 7, 8
+"""Descriptors of the server's program, of the library's folder, and of `player.c` compiled."""
 _STARTS = 3
 _LOADING = 60.0  # seconds to load a library, which takes some milliseconds
 _LONGEST = 1 << 16  # bytes of a message
@@ -68,10 +69,10 @@ def room_for(calls: int, records: int, strings: int) -> int:
 class ServerProcess:
     """A server process that has loaded a library, with one child at a time.
 
-    `arguments` are those of `server.py`, without the library. Raises
-    UsageError if the library cannot be loaded, ExecutorError if the process
+    `arguments` are those of `server.py` after the library. Raises UsageError
+    if the library cannot be loaded, ExecutorError if the process
     cannot be started. `missing` are the functions that the library lacks,
-    `address_space` is in bytes, `native` says whether machine code plays.
+    `address_space` is in bytes, `native` says whether `player.c` plays.
 
     `go` and `done` are event counters: a live child waits for the one, and
     raises the other (`live_replay.py`).
@@ -239,8 +240,11 @@ def _spawn(path: str, arguments: list[str], fds: list[int]) -> int:
     # What an interpreter's hashes are seeded with moves its heap about.
     environment |= {"PATH": os.defpath, "PYTHONHASHSEED": "0"}
     interpreter = os.path.realpath(sys.executable)  # not the link of a virtual environment
+    symbols, patch, player, helper = arguments
     with ExitStack() as closed:
-        for name, flags in ((server.__file__, os.O_RDONLY), (os.path.dirname(path), os.O_PATH)):
+        opened = [(server.__file__, os.O_RDONLY), (os.path.dirname(path), os.O_PATH)]
+        opened += [(player, os.O_RDONLY)] if player else []
+        for name, flags in opened:
             fd = os.open(name, flags | os.O_CLOEXEC)
             closed.callback(os.close, fd)
             fds = [*fds, fd]
@@ -254,7 +258,8 @@ def _spawn(path: str, arguments: list[str], fds: list[int]) -> int:
             interpreter,
             [
                 *(interpreter, "-s", "-S", "-P", "-B", _at(_PROGRAM)),
-                *(f"{_at(_FOLDER)}/{os.path.basename(path)}", *arguments),
+                *(f"{_at(_FOLDER)}/{os.path.basename(path)}", symbols, patch),
+                *(_at(_PLAYER) if player else "", helper),
             ],
             environment,
             file_actions=actions,

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import ctypes
 import os
-import platform
-import re
+import shutil
 import signal
 import subprocess
 import sys
 import time
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 
-import capstone
 import pytest
 
 from reducekit.errors import UsageError
@@ -37,7 +34,6 @@ from reducekit.frontends.trace.player.libraries import ENGINES, Library
 from reducekit.frontends.trace.player.prototypes import Interface, steps_of, unguarded
 from reducekit.frontends.trace.player.records import Encoder
 from reducekit.frontends.trace.player.replay_executor import ReplayExecutor
-from reducekit.frontends.trace.player.server import listings
 from reducekit.oracle.criterion import Matches
 from reducekit.oracle.limits import Limits
 from tests.frontends.trace.endless import endless
@@ -122,36 +118,37 @@ def test_status_with_checked_results(checking: ReplayServer, name: str) -> None:
     assert checking.replay(calls_of(text)).status == status
 
 
-def test_machine_code_is_used_where_it_can_be(library: Library) -> None:
+def test_without_a_compiler_python_plays(
+    library: Library, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     with ReplayServer(library) as server:
-        assert server.native == (platform.machine() == "x86_64")
+        assert server.native == (shutil.which("cc") is not None)
+    monkeypatch.setattr(helpers, "_COMPILERS", {".c": ()})
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    helpers.compiled.cache_clear()
+    try:
+        with ReplayServer(library) as server:
+            assert not server.native
+            assert server.replay(calls_of(SAT)).results[3] == 10
+    finally:
+        helpers.compiled.cache_clear()
 
 
-@pytest.mark.parametrize("name", sorted(listings()))
-def test_the_machine_code_is_what_its_listing_says(name: str) -> None:
-    code = b"".join(line for line, _, _ in listings()[name])
-    decoder = capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64)
-    decoded = [(at, f"{word} {rest}") for at, _, word, rest in decoder.disasm_lite(code, 0)]
-    labels: dict[str, str] = {}
-    said, at = [], 0
-    for line, label, text in listings()[name]:
-        if label:
-            labels[label] = str(at)
-        at += len(line)
-        word, _, operands = text.partition(" ")
-        several = operands.split(", ") if word in ("push", "pop") else [operands]
-        said += [f"{word} {each}" for each in several]
-    assert [plain(text) for _, text in decoded] == [plain(text, labels) for text in said]
-
-
-def plain(text: str, labels: Mapping[str, str] = MappingProxyType({})) -> str:
-    """Return an instruction without what assemblers spell in different ways."""
-    word, _, operands = text.partition(" ")
-    word = {"jz": "je", "jnz": "jne"}.get(word, word)
-    operands = labels.get(
-        operands, re.sub(r"\b[dq]?word ptr|\bbyte ptr|\b[dq]?word|\bbyte| ", "", operands)
-    )
-    return f"{word} " + re.sub(r"0x[0-9a-f]+", lambda number: str(int(number[0], 16)), operands)
+def test_a_compiled_player_that_cannot_be_loaded_is_not_used(
+    library: Library, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    helpers.compiled.cache_clear()
+    try:
+        path = helpers.compiled("player.c", "")
+        if path is None:
+            pytest.skip("there is no compiler")
+        Path(path).write_bytes(b"")
+        with ReplayServer(library) as server:
+            assert not server.native
+            assert server.replay(calls_of(SAT)).results[3] == 10
+    finally:
+        helpers.compiled.cache_clear()
 
 
 def test_results(server: ReplayServer) -> None:
