@@ -17,7 +17,8 @@ from __future__ import annotations
 from reducekit.frontends.trace.player.faults import Fault, Patch, read_fault, resolve
 from reducekit.frontends.trace.player.libraries import Library, api_of, find_library
 from reducekit.frontends.trace.player.outcome import CONTRACT, MISMATCH, PARSE, ReplayOutcome
-from reducekit.frontends.trace.player.server_pool import DEFAULT_LIMITS, ReplayServer
+from reducekit.frontends.trace.player.server_pool import ReplayServer
+from reducekit.frontends.trace.player.session import DEFAULT_LIMITS
 
 __all__ = [
     "CONTRACT",

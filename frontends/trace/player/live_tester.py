@@ -37,7 +37,8 @@ from reducekit.frontends.trace.player.libraries import Library
 from reducekit.frontends.trace.player.live_replay import LiveReplay, PendingQuery
 from reducekit.frontends.trace.player.outcome import ReplayOutcome
 from reducekit.frontends.trace.player.references import Reference, checker_of
-from reducekit.frontends.trace.player.server_pool import DEFAULT_LIMITS, ReplayServer
+from reducekit.frontends.trace.player.server_pool import ReplayServer
+from reducekit.frontends.trace.player.session import DEFAULT_LIMITS
 from reducekit.oracle.limits import Limits
 
 _FORMULAS = 200  # that a process of the other solver takes, one after the other

@@ -1,12 +1,13 @@
-"""How the replay of one trace ended."""
+"""How the replay of one trace ended, and what its calls returned."""
 
 from __future__ import annotations
 
 import re
 import signal
-from collections.abc import Sequence
+import struct
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, overload
 
 from reducekit.frontends.trace.language.calls import Call, Value
 from reducekit.frontends.trace.player.records import Illegal
@@ -74,6 +75,56 @@ class ReplayOutcome:
         )
 
 
+class Results(Sequence[int | None]):
+    """What each call returned, None where it returns nothing: converted when looked at.
+
+    `raw` is as the child left it in memory, 8 bytes a call; `types` are those of the results, by
+    call. Pointers are addresses in the child. A slice is of the same kind if it is a prefix.
+    """
+
+    def __init__(self, raw: bytes, calls: Sequence[Call], types: dict[str, str]) -> None:
+        self._raw = raw
+        self._calls = calls
+        self._types = types
+
+    def __len__(self) -> int:
+        return len(self._raw) // 8
+
+    @overload
+    def __getitem__(self, index: int) -> int | None: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[int | None]: ...
+    def __getitem__(self, index: int | slice) -> int | Sequence[int | None] | None:
+        if isinstance(index, slice):
+            start, stop, step = index.indices(len(self))
+            if (start, step) == (0, 1):
+                return Results(self._raw[: 8 * stop], self._calls, self._types)
+            return [self[each] for each in range(*index.indices(len(self)))]
+        if index < 0:
+            index += len(self)
+        if not 0 <= index < len(self):
+            raise IndexError(index)
+        return _converted(self._raw, index, self._types.get(self._calls[index].name, ""))
+
+    def __iter__(self) -> Iterator[int | None]:
+        types = self._types
+        for index, call in zip(range(len(self)), self._calls, strict=False):
+            yield _converted(self._raw, index, types.get(call.name, ""))
+
+
+def _converted(raw: bytes, index: int, result: str) -> int | None:
+    """Return a result: of the register, only the bits of its type mean anything."""
+    if result == "int":
+        found: int = struct.unpack_from("<i", raw, 8 * index)[0]
+        return found
+    if result == "bool":
+        return raw[8 * index] & 1
+    if result in ("ptr", "handle"):
+        address: int = struct.unpack_from("<Q", raw, 8 * index)[0]
+        return address
+    return None
+
+
 def unplayable(index: int, call: Call, message: str) -> ReplayOutcome:
     """Return the outcome of a trace with a call that cannot be played: none of its calls was."""
     return ReplayOutcome(
@@ -97,46 +148,48 @@ def first_mismatch(
         found = results[index] if call.name != "return" else None
         if found is not None:
             real = found
-        if expected is not None and expected != real and _comparable(expected):
+        # Addresses, which are no numbers in a trace, differ from run to run.
+        if isinstance(expected, int) and expected != real:
             return index, expected, real
     return None
 
 
-def _comparable(expected: Value) -> bool:
-    """Return whether a recorded result is a number; addresses differ from run to run."""
-    return isinstance(expected, int)
-
-
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a child ended, as the fork server saw it.
+    """How a child ended, as the fork server saw it, and what was printed.
 
-    `begun` is the number of calls begun, one more than there are if the child
-    came to the end; `results` reach at least as far as the calls that returned.
-    `late`: the child was killed as time was up. `illegal` is the call that
-    the records end before.
+    `late`: the child was killed as time was up. `seconds` is wall time.
     """
 
     wait_status: int
-    begun: int
-    results: Sequence[int | None]
     late: bool
-    illegal: Illegal | None
-    stdout: bytes
-    stderr: bytes
     seconds: float
     cpu: float
+    stdout: bytes
+    stderr: bytes
 
 
 def interpret(
-    calls: Sequence[Call], ending: Ending, contract: re.Pattern[bytes], *, check_results: bool
+    calls: Sequence[Call],
+    results: Sequence[int | None],
+    begun: int,
+    ending: Ending,
+    contract: re.Pattern[bytes],
+    illegal: Illegal | None,
+    *,
+    check_results: bool,
 ) -> ReplayOutcome:
-    """Make sense of how a child ended; `contract` finds complaints of a broken contract."""
-    finished = ending.begun > (len(calls) if ending.illegal is None else ending.illegal.index)
-    last = min(ending.begun, len(calls)) - 1
-    returned = len(calls) if finished and ending.illegal is None else max(0, last)
+    """Return the outcome of a trace.
+
+    `begun` is the number of calls begun, one more than there are if the child came to the end;
+    `results` reach at least as far as the calls that returned. `contract` finds complaints of a
+    broken contract. `illegal` is the call that the records end before.
+    """
+    finished = begun > (len(calls) if illegal is None else illegal.index)
+    last = min(begun, len(calls)) - 1
+    returned = len(calls) if finished and illegal is None else max(0, last)
     number, status = ending.wait_status & 0x7F or None, ending.wait_status >> 8
-    wrong = first_mismatch(calls, ending.results, returned) if check_results else None
+    wrong = first_mismatch(calls, results, returned) if check_results else None
     kind: Kind
     reason = ""
     if wrong is not None:
@@ -149,10 +202,11 @@ def interpret(
         kind = "output"
     elif contract.search(ending.stderr):
         kind, status, number = "contract", CONTRACT, None
-        reason = _where(last, calls[last], _first_line(ending.stderr))
-    elif finished and ending.illegal is not None and status == CONTRACT:
+        first_line = ending.stderr.strip().partition(b"\n")[0].decode("utf-8", "backslashreplace")
+        reason = _where(last, calls[last], first_line)
+    elif finished and illegal is not None and status == CONTRACT:
         kind = "contract"
-        reason = _where(last, calls[last], ending.illegal.why)
+        reason = _where(last, calls[last], illegal.why)
     elif finished and ending.wait_status == 0:
         kind = "ok"
     elif number is None and status == CONTRACT:
@@ -166,17 +220,13 @@ def interpret(
         status=status if number is None else None,
         signal=number,
         last_call=last,
-        results=ending.results[:returned],
+        results=results[:returned],
         stdout=ending.stdout,
         stderr=ending.stderr,
         reason=reason,
         seconds=ending.seconds,
         cpu=ending.cpu,
     )
-
-
-def _first_line(text: bytes) -> str:
-    return text.strip().partition(b"\n")[0].decode("utf-8", "backslashreplace")
 
 
 def _where(index: int, call: Call, message: str) -> str:

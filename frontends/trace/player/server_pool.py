@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import select
 import time
 from collections.abc import Sequence
@@ -11,22 +10,18 @@ from dataclasses import dataclass
 from reducekit.executors.executor import Closing, ExecutorError
 from reducekit.frontends.trace.language.calls import Call
 from reducekit.frontends.trace.player.faults import Patch
-from reducekit.frontends.trace.player.helpers import compiled
 from reducekit.frontends.trace.player.libraries import Library
-from reducekit.frontends.trace.player.outcome import Ending, ReplayOutcome, interpret, unplayable
-from reducekit.frontends.trace.player.records import Encoder, Illegal, UnplayableCall
-from reducekit.frontends.trace.player.results import Results
-from reducekit.frontends.trace.player.server_process import (
+from reducekit.frontends.trace.player.outcome import ReplayOutcome, unplayable
+from reducekit.frontends.trace.player.records import Illegal, UnplayableCall
+from reducekit.frontends.trace.player.session import (
+    DEFAULT_LIMITS,
     ROOM,
     ServerGone,
-    ServerProcess,
+    Session,
+    Setup,
     room_for,
-    started,
 )
 from reducekit.oracle.limits import Limits
-
-DEFAULT_LIMITS = Limits(wall=60, cpu=10, memory=4 << 30, output=1 << 20)
-"""Of a replay. A trace of 2,000 calls takes some milliseconds."""
 
 _PATIENCE = 1.0  # seconds to wait for what has been killed
 
@@ -64,19 +59,16 @@ class ReplayServer(Closing):
         check_results: bool = False,
         native: bool = True,
     ) -> None:
-        self.library = library
         self.jobs = jobs
         self._check_results = check_results
-        self._contract = re.compile(library.interface.contract)
-        self._encoder = Encoder(library.interface)
-        self._arguments = server_arguments(self._encoder, patch, native=native)
-        self._servers: dict[int, ServerProcess] = {}  # by their sockets' descriptors
+        self._setup = Setup.of(library, patch, native=native)
+        self._servers: dict[int, Session] = {}  # by their sockets' descriptors
         self._running: dict[int, _Running] = {}  # by the same
         self._idle: list[int] = []
         self._ready: list[tuple[int, ReplayOutcome]] = []
         self._poll = select.poll()
         self._tickets = 0
-        self._idle.append(self._start(ROOM))
+        self._idle.append(self._start())
         self.native = self._servers[self._idle[0]].native
 
     @property
@@ -100,7 +92,7 @@ class ReplayServer(Closing):
         """
         assert self.free > 0, "more replays than jobs"
         try:
-            records, illegal = self._encoder.encode(calls)
+            records, illegal = self._setup.encoder.encode(calls)
         except UnplayableCall as error:
             outcome = unplayable(error.index, calls[error.index], str(error))
             self._ready.append((ticket, outcome))
@@ -109,7 +101,7 @@ class ReplayServer(Closing):
 
     def playable(self, name: str) -> bool:
         """Return whether the library has all functions of a call."""
-        return self._encoder.playable(name)
+        return self._setup.encoder.playable(name)
 
     def wait(self, timeout: float | None = None) -> list[tuple[int, ReplayOutcome]]:
         """Wait for at least one replay to end, at most `timeout` seconds; return all that have.
@@ -149,14 +141,15 @@ class ReplayServer(Closing):
 
     def _send(self, running: _Running) -> None:
         """Give a replay to a server that is idle, or to a new one."""
-        fd = self._idle.pop() if self._idle or self._freed() else self._start(ROOM)
-        needed = room_for(len(running.calls), len(running.records), len(self._encoder.strings))
-        if self._servers[fd].room < needed:
+        fd = self._idle.pop() if self._idle or self._freed() else self._start()
+        strings = len(self._setup.encoder.tables.strings)
+        needed = room_for(len(running.calls), len(running.records), strings)
+        if self._servers[fd].size < needed:
             self._discard(fd)
             fd = self._start(2 * needed)
         self._running[fd] = running
         try:
-            self._servers[fd].start(self._encoder, running.records, running.limits)
+            self._servers[fd].start(running.records, running.limits)
         except ServerGone as error:
             self._revive(fd, error)
 
@@ -173,9 +166,9 @@ class ReplayServer(Closing):
 
     def _receive(self, fd: int) -> None:
         """Take the end of a replay from a server."""
-        process = self._servers[fd]
+        session = self._servers[fd]
         try:
-            end = process.end()
+            ending = session.end()
         except ServerGone as error:
             self._revive(fd, error)
             return
@@ -184,26 +177,14 @@ class ReplayServer(Closing):
             raise
         running = self._running.pop(fd)
         self._idle.append(fd)
-        stdout, stderr = process.outputs()
-        if running.cancelled:
-            return
-        begun = process.begun
-        raw = process.results(0, min(begun, len(running.calls)))
-        ending = Ending(
-            wait_status=end.wait_status,
-            begun=begun,
-            results=Results(raw, running.calls, self._encoder.results),
-            late=end.late,
-            illegal=running.illegal,
-            stdout=stdout,
-            stderr=stderr,
-            seconds=end.seconds,
-            cpu=end.cpu,
-        )
-        outcome = interpret(
-            running.calls, ending, self._contract, check_results=self._check_results
-        )
-        self._ready.append((running.ticket, outcome))
+        if not running.cancelled:
+            outcome = session.outcome_of(
+                running.calls,
+                ending,
+                illegal=running.illegal,
+                check_results=self._check_results,
+            )
+            self._ready.append((running.ticket, outcome))
 
     def _revive(self, fd: int, error: ServerGone) -> None:
         """Replace a server that has gone; its replay is tried once more."""
@@ -213,7 +194,7 @@ class ReplayServer(Closing):
             return
         running.tries += 1
         if running.tries > 1:
-            raise ExecutorError(f"the replay server died twice of the same trace: {error}")
+            raise ExecutorError(f"the replay server died twice of the same trace: {error.said}")
         self._send(running)
 
     def _discard(self, fd: int) -> None:
@@ -224,21 +205,10 @@ class ReplayServer(Closing):
             self._idle.remove(fd)
         self._servers.pop(fd).close()
 
-    def _start(self, room: int) -> int:
+    def _start(self, size: int = ROOM) -> int:
         """Start a server; return its socket's descriptor."""
-        process = started(self.library.path, self._arguments, room)
-        self._encoder.missing = process.missing
-        fd = process.socket.fileno()
-        self._servers[fd] = process
+        session = Session(self._setup, size)
+        fd = session.socket.fileno()
+        self._servers[fd] = session
         self._poll.register(fd, select.POLLIN)
         return fd
-
-
-def server_arguments(encoder: Encoder, patch: Patch | None, *, native: bool) -> list[str]:
-    """Return the arguments of `server.py` that follow the library."""
-    return [
-        ",".join(encoder.symbols),
-        "" if patch is None else patch.text,
-        (compiled("player.c", "") or "") if native else "",
-        encoder.interface.helper,
-    ]

@@ -21,7 +21,7 @@ from reducekit.frontends.trace.player import (
     asking,
     find_library,
     read_fault,
-    server_process,
+    session,
 )
 from reducekit.frontends.trace.player.batch import BatchReplay
 from reducekit.frontends.trace.player.crash_cache import CrashCache
@@ -177,7 +177,7 @@ def test_a_library_that_sleeps_while_it_is_loaded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(asking, "_SECONDS", 1)
-    monkeypatch.setattr(server_process, "_LOADING", 1.0)
+    monkeypatch.setattr(session, "_LOADING", 1.0)
     path = asleep("LOAD", tmp_path)
     library = find_library("ipasir", path)
     message = f"cannot replay against {path}: it was not loaded after 1 seconds"

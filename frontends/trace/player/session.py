@@ -1,23 +1,42 @@
-"""A fork server as its client sees it: the process, and the memory shared with it."""
+"""A session with a fork server: the process that has loaded a library, and its child that plays."""
 
 from __future__ import annotations
 
 import mmap
 import os
+import re
 import signal
 import socket
 import sys
+from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 
 from reducekit.errors import UsageError
-from reducekit.executors.executor import ExecutorError
+from reducekit.executors.executor import Closing, ExecutorError
+from reducekit.frontends.trace.language.calls import Call
 from reducekit.frontends.trace.player import server
-from reducekit.frontends.trace.player.records import Encoder
+from reducekit.frontends.trace.player.faults import Patch
+from reducekit.frontends.trace.player.helpers import compiled
+from reducekit.frontends.trace.player.libraries import Library
+from reducekit.frontends.trace.player.outcome import (
+    Ending,
+    ReplayOutcome,
+    Results,
+    interpret,
+)
+from reducekit.frontends.trace.player.records import (
+    RESERVED,
+    Encoder,
+    Illegal,
+    prologue,
+)
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.outcome import ended
 
-HEAD = 64
+DEFAULT_LIMITS = Limits(wall=60, cpu=10, memory=4 << 30, output=1 << 20)
+"""Of a replay. A trace of 2,000 calls takes some milliseconds."""
+_HEAD = 64
 """Bytes of the shared memory before the records; the first word is the number of calls begun."""
 ROOM = 64 << 20
 """Bytes of shared memory to start with; the system provides only those that are used."""
@@ -43,8 +62,12 @@ _DEFAULT_SIGNALS = (  # what our parent may ignore, a replay shall not
 )
 
 
-class ServerGone(Exception):
-    """A server has died; the text is what it said."""
+class ServerGone(ExecutorError):
+    """A server has died; `said` is what it printed last."""
+
+    def __init__(self, said: str) -> None:
+        super().__init__(f"the replay server died: {said}")
+        self.said = said
 
 
 class _KilledError(UsageError):
@@ -52,46 +75,71 @@ class _KilledError(UsageError):
 
 
 @dataclass(frozen=True, slots=True)
-class ChildEnd:
-    """How a child ended: wait status, whether time was up, wall and CPU seconds."""
+class Setup:
+    """What the servers of a library load, and how calls are encoded for them.
 
-    wait_status: int
-    late: bool
-    seconds: float
-    cpu: float
+    `patch` is an argument of `server.py`, `player` the path of `player.c` compiled, "" if the
+    loop in Python plays. `contract` finds complaints of a broken contract.
+    """
+
+    library: Library
+    encoder: Encoder
+    patch: str
+    player: str
+    contract: re.Pattern[bytes]
+
+    @classmethod
+    def of(cls, library: Library, patch: Patch | None, *, native: bool = True) -> Setup:
+        """Return the set-up of a library with a patch; `native`: compiled code plays if it can."""
+        return cls(
+            library,
+            Encoder(library.interface),
+            "" if patch is None else patch.text,
+            (compiled("player.c", "") if native else None) or "",
+            re.compile(library.interface.contract),
+        )
 
 
 def room_for(calls: int, records: int, strings: int) -> int:
     """Return how much shared memory this many calls and bytes need."""
-    return max(ROOM, 2 * (HEAD + records), 2 * (8 * calls + 2 * strings + 2 * STRINGS))
+    return max(ROOM, 2 * (_HEAD + records), 2 * (8 * calls + 2 * strings + 2 * STRINGS))
 
 
-class ServerProcess:
+class Session(Closing):
     """A server process that has loaded a library, with one child at a time.
 
-    `arguments` are those of `server.py` after the library. Raises UsageError
-    if the library cannot be loaded, ExecutorError if the process
-    cannot be started. `missing` are the functions that the library lacks,
-    `address_space` is in bytes, `native` says whether `player.c` plays.
+    Raises UsageError if the library cannot be loaded, ExecutorError if the process cannot be
+    started. One that is killed from outside while it starts is started again. `native` says
+    whether compiled code plays; `size` is that of the shared memory in bytes.
 
-    `go` and `done` are event counters: a live child waits for the one, and
-    raises the other (`live_replay.py`).
+    `go` and `done` are event counters: a live child waits for the one, and raises the other.
     """
 
-    def __init__(self, path: str, arguments: list[str], room: int = ROOM) -> None:
-        self.room = (room + mmap.PAGESIZE - 1) // mmap.PAGESIZE * mmap.PAGESIZE
-        self.results_at = self.room // 2 // 8 * 8
-        self._strings_at = 0
+    def __init__(self, setup: Setup, size: int = ROOM) -> None:
+        self.setup = setup
+        self.encoder = setup.encoder
+        self.size = -(-size // mmap.PAGESIZE) * mmap.PAGESIZE
+        self.results_at = self.size // 2 // 8 * 8
+        self.strings_at = 0
         self._strings = 0  # bytes of strings that are in the memory
         self._prologue: tuple[Limits, bytes, bytes] | None = None
+        for _ in range(_STARTS - 1):
+            with suppress(_KilledError):
+                self._open()
+                return
+        self._open()
+
+    def _open(self) -> None:
+        """Start the server, and wait until it has loaded the library."""
+        path = self.setup.library.path
         fds: list[int] = []
         try:
             ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             fds += [os.memfd_create(name) for name in ("out", "err", "shared")]
             fds += [os.eventfd(0, os.EFD_CLOEXEC) for _ in range(2)]
-            os.ftruncate(fds[2], self.room)
-            self.memory = mmap.mmap(fds[2], self.room)
-            self.pid = _spawn(path, arguments, [theirs.fileno(), *fds])
+            os.ftruncate(fds[2], self.size)
+            self.memory = mmap.mmap(fds[2], self.size)
+            self.pid = _spawn(self.setup, [theirs.fileno(), *fds])
         except OSError as error:
             for fd in fds:
                 os.close(fd)
@@ -113,35 +161,39 @@ class ServerProcess:
         ours.settimeout(None)
         if not answer.startswith(server.READY):
             message = answer[1:].decode("utf-8", "backslashreplace") or self._last_words()
-            status = os.waitstatus_to_exitcode(self.close())
+            self.close()
+            status = os.waitstatus_to_exitcode(self._status)
+            kind: type[UsageError] = UsageError
             if not message:
-                killed = status == -signal.SIGKILL
+                kind = _KilledError if status == -signal.SIGKILL else UsageError
                 how = ended(status, -status if status < 0 else None)
                 message = f"loading it ended in {how}: is the file complete?"
-                if killed:
-                    raise _KilledError(f"cannot replay against {path}: {message}")
             message = message.replace(_at(_FOLDER), os.path.dirname(path))
-            raise UsageError(f"cannot replay against {path}: {message}")
+            raise kind(f"cannot replay against {path}: {message}")
         address_space, native, *missing = answer[1:].decode().split()
-        self.address_space = int(address_space)
+        self._address_space = int(address_space)
         self.native = native == "1"
-        self.missing = frozenset(missing)
+        self.encoder.tables.missing = frozenset(missing)
 
-    def start(self, encoder: Encoder, records: bytes, limits: Limits) -> int:
-        """Start a child that plays records; return where in the memory they end."""
+    def start(self, records: bytes, limits: Limits) -> int:
+        """Start a child that plays records; return where in the memory they end.
+
+        Raises ServerGone.
+        """
         if self._prologue is None or self._prologue[0] != limits:
-            self._prologue = (limits, *encoder.prologue(limits, self.address_space))
-        _, values, setting = self._prologue
+            setting = prologue(self.encoder.tables, limits, self._address_space)
+            self._prologue = (limits, *setting)
+        _, values, setting_records = self._prologue
         memory = self.memory
         memory[:8] = bytes(8)
-        self.put_strings(encoder)
-        memory[self._strings_at : self._strings_at + len(values)] = values
-        end = HEAD + len(setting) + len(records)
-        memory[HEAD:end] = setting + records
+        self.put_strings()
+        memory[self.strings_at : self.strings_at + len(values)] = values
+        end = _HEAD + len(setting_records) + len(records)
+        memory[_HEAD:end] = setting_records + records
         # Whole seconds are the system's to watch.
         cpu = limits.cpu if limits.cpu is not None and limits.cpu % 1 else 0.0
         request = server.REQUEST.pack(
-            self.results_at, self._strings_at, HEAD, limits.wall or 0.0, cpu
+            self.results_at, self.strings_at, _HEAD, limits.wall or 0.0, cpu
         )
         try:
             self.socket.send(request)
@@ -149,21 +201,17 @@ class ServerProcess:
             raise ServerGone(self._last_words()) from None
         return end
 
-    def distance(self, place: int) -> int:
-        """Return how far after the strings of the running child a place in the memory is."""
-        return place - self._strings_at
-
-    def put_strings(self, encoder: Encoder) -> None:
+    def put_strings(self) -> None:
         """Make the strings of all calls encoded so far known to the child."""
-        size = len(encoder.strings)
+        strings = self.encoder.tables.strings
+        size = len(strings)
         if size != self._strings:
-            self._strings_at = self.room - max(STRINGS, 2 * size) // 4096 * 4096
-            content = bytes(encoder.strings[encoder.reserved :])
-            first = self._strings_at + encoder.reserved
-            self.memory[first : first + len(content)] = content
+            self.strings_at = self.size - max(STRINGS, 2 * size) // 4096 * 4096
+            first = self.strings_at + RESERVED
+            self.memory[first : self.strings_at + size] = bytes(strings[RESERVED:])
             self._strings = size
 
-    def end(self) -> ChildEnd:
+    def end(self) -> Ending:
         """Wait for the end of the child. Raises ServerGone, ExecutorError."""
         try:
             reply = self.socket.recv(_LONGEST)
@@ -174,16 +222,38 @@ class ServerProcess:
         if len(reply) != server.REPLY.size:
             raise ExecutorError(f"the replay server: {reply[1:].decode(errors='replace')}")
         wait_status, late, seconds, cpu = server.REPLY.unpack(reply)
-        return ChildEnd(wait_status, bool(late), seconds, cpu)
+        return Ending(wait_status, bool(late), seconds, cpu, *self.outputs())
 
     @property
     def begun(self) -> int:
         """How many calls have begun; one more than there are when the child reached the end."""
         return int.from_bytes(self.memory[:8], sys.byteorder)
 
-    def results(self, first: int, end: int) -> bytes:
-        """Return the results of some calls, 8 bytes each."""
-        return self.memory[self.results_at + 8 * first : self.results_at + 8 * end]
+    def results(self, calls: Sequence[Call], first: int, count: int) -> Results:
+        """Return the results of `count` calls from the one with number `first` on."""
+        at = self.results_at + 8 * first
+        return Results(self.memory[at : at + 8 * count], calls, self.encoder.results)
+
+    def outcome_of(
+        self,
+        calls: Sequence[Call],
+        ending: Ending,
+        *,
+        first: int = 0,
+        begun: int | None = None,
+        illegal: Illegal | None = None,
+        check_results: bool = False,
+    ) -> ReplayOutcome:
+        """Return the outcome of a trace whose first call was that with number `first`.
+
+        `begun` is how many of its calls have begun, by default as the child counts them.
+        """
+        begun = max(0, self.begun - first) if begun is None else begun
+        results = self.results(calls, first, min(begun, len(calls)))
+        contract = self.setup.contract
+        return interpret(
+            calls, results, begun, ending, contract, illegal, check_results=check_results
+        )
 
     def outputs(self) -> tuple[bytes, bytes]:
         """Return what the library printed, and empty the files."""
@@ -201,35 +271,28 @@ class ServerProcess:
         with suppress(OSError):
             self.socket.send(b"k")
 
-    def close(self) -> int:
-        """End the server, and with it the child that it may have; return its wait status."""
+    def close(self) -> None:
+        """End the server, and with it the child that it may have."""
+        if self.socket.fileno() < 0:
+            return
         self.socket.close()
         # The server leads a process group. Its child is also killed when its
         # parent dies, but has to ask for that first.
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, signal.SIGKILL)
-        status = 0
+        self._status = 0
         with suppress(ChildProcessError):
-            _, status = os.waitpid(self.pid, 0)
+            _, self._status = os.waitpid(self.pid, 0)
         self.memory.close()
         for fd in (self._out, self._err, self.go, self.done):
             os.close(fd)
-        return status
 
     def _last_words(self) -> str:
         return self.outputs()[1].decode("utf-8", "backslashreplace").strip()[-500:]
 
 
-def started(path: str, arguments: list[str], room: int = ROOM) -> ServerProcess:
-    """Return a `ServerProcess`; one that is killed while it starts is started again."""
-    for _ in range(_STARTS - 1):
-        with suppress(_KilledError):
-            return ServerProcess(path, arguments, room)
-    return ServerProcess(path, arguments, room)
-
-
-def _spawn(path: str, arguments: list[str], fds: list[int]) -> int:
-    """Start the server with these descriptors as 0, 1, 2 and so on; return its process id.
+def _spawn(setup: Setup, fds: list[int]) -> int:
+    """Start a server with these descriptors as 0, 1, 2 and so on; return its process id.
 
     A child begins with the server's heap, and there are the names of the interpreter, of its
     program and of the library. What a fault that corrupts memory ends in depends on how long
@@ -240,12 +303,12 @@ def _spawn(path: str, arguments: list[str], fds: list[int]) -> int:
     # What an interpreter's hashes are seeded with moves its heap about.
     environment |= {"PATH": os.defpath, "PYTHONHASHSEED": "0"}
     interpreter = os.path.realpath(sys.executable)  # not the link of a virtual environment
-    symbols, patch, player, helper = arguments
+    folder, name = os.path.split(setup.library.path)
+    opened = [(server.__file__, os.O_RDONLY), (folder, os.O_PATH)]
+    opened += [(setup.player, os.O_RDONLY)] if setup.player else []
     with ExitStack() as closed:
-        opened = [(server.__file__, os.O_RDONLY), (os.path.dirname(path), os.O_PATH)]
-        opened += [(player, os.O_RDONLY)] if player else []
-        for name, flags in opened:
-            fd = os.open(name, flags | os.O_CLOEXEC)
+        for path, flags in opened:
+            fd = os.open(path, flags | os.O_CLOEXEC)
             closed.callback(os.close, fd)
             fds = [*fds, fd]
         # Moved away first: a descriptor may have a number that another one is to get.
@@ -254,13 +317,12 @@ def _spawn(path: str, arguments: list[str], fds: list[int]) -> int:
         actions += [(os.POSIX_SPAWN_DUP2, fd, fresh + place) for place, fd in enumerate(fds)]
         actions += [(os.POSIX_SPAWN_DUP2, fresh + place, place) for place in range(len(fds))]
         actions += [(os.POSIX_SPAWN_CLOSE, fresh + place) for place in range(len(fds))]
+        words = [interpreter, "-s", "-S", "-P", "-B", _at(_PROGRAM)]
+        words += [f"{_at(_FOLDER)}/{name}", ",".join(setup.encoder.tables.symbols), setup.patch]
+        words += [_at(_PLAYER) if setup.player else "", setup.library.interface.helper]
         return os.posix_spawn(
             interpreter,
-            [
-                *(interpreter, "-s", "-S", "-P", "-B", _at(_PROGRAM)),
-                *(f"{_at(_FOLDER)}/{os.path.basename(path)}", symbols, patch),
-                *(_at(_PLAYER) if player else "", helper),
-            ],
+            words,
             environment,
             file_actions=actions,
             setsid=True,
