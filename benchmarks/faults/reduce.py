@@ -18,11 +18,9 @@ from reducekit.frontends.trace.language.text import reader
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.player import ReplayServer, find_library
 from reducekit.frontends.trace.player.answers import AnswerChecker
-from reducekit.frontends.trace.player.batch import ends_alike
+from reducekit.frontends.trace.player.batch import CrashCache, batching, ends_alike, small_traces
 from reducekit.frontends.trace.player.contract import ContractExecutor
-from reducekit.frontends.trace.player.crash_cache import CrashCache
 from reducekit.frontends.trace.player.replay_executor import ReplayExecutor, hangs_after
-from reducekit.frontends.trace.player.sharing import batching, small_traces
 from reducekit.oracle.criterion import Criterion, SameSignature, TimesOut
 from reducekit.oracle.signature import signature
 from reducekit.reduction import Budget, Reduction

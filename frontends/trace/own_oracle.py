@@ -34,12 +34,11 @@ from reducekit.frontends.trace.player import (
     read_fault,
     resolve,
 )
+from reducekit.frontends.trace.player.batch import Batching, CrashCache, batching, small_traces
 from reducekit.frontends.trace.player.checker import Checker
 from reducekit.frontends.trace.player.contract import was_lawful
-from reducekit.frontends.trace.player.crash_cache import CrashCache
 from reducekit.frontends.trace.player.references import opened_checker
 from reducekit.frontends.trace.player.replay_executor import ReplayExecutor, hangs_after
-from reducekit.frontends.trace.player.sharing import Batching, batching, small_traces
 from reducekit.frontends.trace.player.subject import subject_of
 from reducekit.interpreter import own_python
 from reducekit.oracle.criterion import Matches, TimesOut, verdict

@@ -1,16 +1,31 @@
-"""Many small traces played one after the other in one replay."""
+"""Many small traces played one after the other in one replay, and what replays have shown so far.
+
+Most candidates of a reduction do not fail, and a process costs more than a short trace. So traces
+share a process, each with a solver of its own. It dies of the first trace that fails: those
+before it have passed, by one replay in all, and those after it are mostly not needed any more.
+"""
 
 from __future__ import annotations
 
+import hashlib
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from reducekit.frontends.trace.language.calls import Call
+from reducekit.frontends.trace.model.definition import Model
+from reducekit.frontends.trace.player.checker import Checker
+from reducekit.frontends.trace.player.contract import was_lawful
 from reducekit.frontends.trace.player.outcome import ReplayOutcome
+from reducekit.frontends.trace.player.server_pool import ReplayServer
+from reducekit.oracle.limits import Limits
 
-_MOST = 20_000
+ENDED = ("signal", "exit", "mismatch", "timeout")
+"""Ends of a replay that belong to a call."""
+CALLS_TOGETHER = 20_000
 """Calls in one replay: it takes some 50 ms, as one of a long recorded trace does."""
+_SECONDS = 10.0
+"""Of wall time, for many small traces in one replay."""
 _STRAY = 3
 """The number of traces with another outcome that are skipped, each at the cost of a replay."""
 _SLOW = 2
@@ -31,11 +46,7 @@ _CPU_LEAST = 2.0
 _CPU = 5
 """Seconds of CPU that many small traces get in one replay, at least and in times of the first
 one's, which is as long as all of them. Most take 50 ms, but a fault may make some hang."""
-
-
-def cpu_of_many(first: ReplayOutcome) -> float:
-    """Return after how many seconds of CPU a replay of many traces hangs."""
-    return max(_CPU_LEAST, _CPU * first.cpu)
+_MOST = 4096  # proofs that are kept
 
 
 @dataclass(slots=True)
@@ -62,10 +73,8 @@ class Trust:
 
     def note(self, *, again: bool) -> None:
         """Record whether a trace failed again when replayed alone."""
-        if again:
-            self.agreed += 1
-        else:
-            self.refused += 1
+        self.agreed += again
+        self.refused += not again
 
 
 @dataclass(slots=True)
@@ -80,7 +89,7 @@ class Reach:
     strays: float = 0.5
 
     def note(self, passed: int, *, stray: bool, late: bool = False) -> None:
-        """Take in how many passed in a replay, and whether it ended in another way.
+        """Record how many passed in a replay, and whether another outcome ended it.
 
         One that runs out of time (`late`) takes as long as hundreds: the next few are alone.
         """
@@ -89,7 +98,7 @@ class Reach:
 
     @property
     def traces(self) -> int:
-        """How many traces are worth to be played together."""
+        """How many traces are worth playing together."""
         return 1 + int(self.passed / self.strays)
 
 
@@ -106,10 +115,9 @@ def ends_alike(wanted: ReplayOutcome, outcome: ReplayOutcome) -> bool:
     )
 
 
-def alone(outcome: ReplayOutcome, begin: int, size: int) -> ReplayOutcome:
-    """Return how a trace ended by itself that began as call `begin` of a replay and ended it."""
-    last = min(outcome.last_call - begin, size - 1)
-    return replace(outcome, last_call=last, results=outcome.results[begin : begin + size])
+def key_of(calls: Iterable[Call]) -> int:
+    """Return 64 bits that stand for calls as they are played, whatever they returned."""
+    return hash(tuple([(call.name, call.arguments) for call in calls if call.name != "return"]))
 
 
 class Passed:
@@ -125,35 +133,207 @@ class Passed:
         return key_of(calls) in self._keys
 
     def add(self, calls: Iterable[Call]) -> None:
-        """Take in a trace that has passed."""
+        """Add a trace that has passed."""
         self._keys.add(key_of(calls))
 
 
-def key_of(calls: Iterable[Call]) -> int:
-    """Stand for calls as they are played, in 64 bits: what they returned does not matter."""
-    return hash(tuple([(call.name, call.arguments) for call in calls if call.name != "return"]))
+class CrashCache:
+    """The call in which the replay of each text ended.
+
+    If the replay of a trace died in call k, its first k + 1 calls alone also die:
+    the library saw nothing else. Such a proof replaces a replay once; further
+    requests are replayed. `replay`, if given, plays a text that is not cached.
+    """
+
+    def __init__(
+        self, replay: Callable[[bytes], tuple[Sequence[Call], ReplayOutcome]] | None = None
+    ) -> None:
+        self._replay = replay
+        self._last: dict[bytes, int | None] = {}
+        self._proofs: dict[int, ReplayOutcome] = {}
+        self._used: set[int] = set()
+        self._looked_at: set[bytes] = set()
+        self.trust = Trust()
+        """Whether a trace that fails after others in a process also fails alone."""
+        self.passed = Passed()
+        """What passed when traces shared a replay."""
+
+    def last(self, text: bytes) -> int | None:
+        """Return the index of the call in which the replay of a text ended; None if not known."""
+        key = digest(text)
+        if key not in self._last and self._replay is not None:
+            self._last[key] = None
+            self.remember(text, *self._replay(text))
+        return self._last.get(key)
+
+    def remember(self, text: bytes, calls: Sequence[Call], outcome: ReplayOutcome) -> None:
+        """Record how a replay ended."""
+        if outcome.kind not in ENDED or outcome.last_call < 0:
+            return
+        self._last[digest(text)] = outcome.last_call
+        if outcome.last_call + 1 == len(calls):
+            return
+        key = key_of(calls[: outcome.last_call + 1])
+        if key not in self._used:
+            self._keep(key, outcome)
+
+    def prove(self, calls: Sequence[Call], outcome: ReplayOutcome) -> None:
+        """Record how a replay ended that whoever made it is about to ask for again."""
+        if outcome.kind in ENDED:
+            self._keep(key_of(calls), outcome)
+
+    def first_look(self, text: bytes) -> bool:
+        """Return whether this is the first time that this is asked of a text."""
+        key = digest(text)
+        known = key in self._looked_at
+        self._looked_at.add(key)
+        return not known
+
+    def _keep(self, key: int, outcome: ReplayOutcome) -> None:
+        if len(self._proofs) >= _MOST:
+            self._proofs.pop(next(iter(self._proofs)))
+        self._proofs[key] = outcome
+
+    def proof(self, text: bytes, calls: Sequence[Call]) -> ReplayOutcome | None:
+        """Return how the replay of a text has to end, once, if an earlier one shows it."""
+        key = key_of(calls)
+        outcome = self._proofs.pop(key, None)
+        if outcome is not None:
+            self._used.add(key)
+            self._last[digest(text)] = outcome.last_call
+        return outcome
 
 
-def _nothing(calls: Sequence[Call], outcome: ReplayOutcome) -> None:
-    """Take in how a trace ends."""
+def digest(text: bytes) -> bytes:
+    """Return 128 bits that stand for a text."""
+    return hashlib.blake2b(text, digest_size=16).digest()
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """A replay of several traces: the first `passed` of them passed, and the next one ended it.
+
+    `ended` is how that one ended by itself, None if there is none. `released`: all its calls came
+    back, so what died is the solver when it was taken down.
+    """
+
+    outcome: ReplayOutcome
+    passed: int
+    ended: ReplayOutcome | None = None
+    released: bool = False
+
+
+def play_together(
+    traces: Sequence[Sequence[Call]],
+    release: Call,
+    replay: Callable[[Sequence[Call]], ReplayOutcome],
+) -> Joint:
+    """Play traces one after the other; `release` takes down the solver of each."""
+    calls: list[Call] = []
+    begins: list[int] = []
+    for trace in traces:
+        begins.append(len(calls))
+        calls += trace
+        if not trace or trace[-1].name != release.name:
+            calls.append(release)
+    outcome = replay(calls)
+    if outcome.kind == "ok":
+        return Joint(outcome, len(traces))
+    passed = max(0, bisect_right(begins, outcome.last_call) - 1)
+    begin, size = begins[passed], len(traces[passed])
+    last = outcome.last_call - begin
+    ended = replace(
+        outcome, last_call=min(last, size - 1), results=outcome.results[begin : begin + size]
+    )
+    return Joint(outcome, passed, ended, last >= size)
+
+
+@dataclass(frozen=True, slots=True)
+class Batching:
+    """How traces share a process, one after the other, each with a solver of its own.
+
+    `begins` are the names of the calls that make a solver, `release` takes it down; `ending` is
+    how a replay that fails as wanted ends.
+    """
+
+    begins: frozenset[str]
+    release: Call
+    ending: ReplayOutcome
+
+    def wanted(self, outcome: ReplayOutcome) -> bool:
+        """Return whether a replay ended as one that fails as wanted."""
+        return ends_alike(self.ending, outcome)
+
+    def limits(self, limits: Limits) -> Limits:
+        """Return the limits of a replay of many traces. One that hangs keeps the limit of one.
+
+        As all of them are no longer than a recorded trace, none of which takes as long.
+        """
+        if self.ending.kind == "timeout":
+            return limits
+        wall = None if limits.wall is None else limits.wall + _SECONDS
+        return replace(limits, wall=wall, cpu=_cpu_of_many(self.ending))
+
+    def separable(self, calls: Sequence[Call]) -> bool:
+        """Return whether others can be played after a trace in the same process.
+
+        That is if it makes a solver first, and only one, and takes it down last if at all.
+        """
+        names = [call.name for call in calls]
+        if not names or names[0] not in self.begins or "return" in names:
+            return False
+        if sum(map(names.count, self.begins)) != 1:
+            return False
+        return self.release.name not in names[:-1]
+
+
+def batching(model: Model, ending: ReplayOutcome) -> Batching | None:
+    """Return how traces of a model share a process; None if they cannot.
+
+    That is where the failure is not the way in which a replay ends, or where a second solver
+    cannot be made: no call makes it, or takes it down.
+    """
+    release = release_of(model)
+    if ending.kind not in ENDED or release is None:
+        return None
+    if any(call.produces for call in model.calls.values()):
+        return None
+    return Batching(frozenset(_named(model, "init")), release, ending)
+
+
+def release_of(model: Model) -> Call | None:
+    """Return the call that takes a solver down; None where no other can be made after it."""
+    releases = _named(model, "release")
+    if len(releases) != 1 or model.calls[releases[0]].arguments or not _named(model, "init"):
+        return None
+    return Call(releases[0], ())
+
+
+def _named(model: Model, role: str) -> list[str]:
+    return [name for name, call in model.calls.items() if call.role == role]
+
+
+def _cpu_of_many(first: ReplayOutcome) -> float:
+    """Return after how many seconds of CPU a replay of many traces hangs."""
+    return max(_CPU_LEAST, _CPU * first.cpu)
 
 
 @dataclass(frozen=True, slots=True)
 class BatchReplay:
     """Finds the first of many small traces that fails, in as few replays as can be.
 
-    A trace begins with the call that makes the solver; `release` is the call
-    that takes it down again, so that the next trace finds a new one. What is
-    found has failed by itself too, or is trusted to: then `prove` is told how. A trace with a
-    call that is not `playable`, by its name, does not fail, nor does one that is not `lawful`
-    after what its calls returned. What has `passed` is not played again.
+    A trace begins with the call that makes the solver; `release` is the call that takes it down
+    again, so that the next trace finds a new one. What is found has failed by itself too, or is
+    trusted to: then `prove` gets how it ended. A trace with a call that is not `playable`, by its
+    name, does not fail, nor does one that is not `lawful` after what its calls returned. What has
+    `passed` is not played again.
     """
 
     replay: Callable[[Sequence[Call]], ReplayOutcome]
     release: Call
     wanted: ReplayOutcome
     playable: Callable[[str], bool] = lambda name: True
-    prove: Callable[[Sequence[Call], ReplayOutcome], None] = _nothing
+    prove: Callable[[Sequence[Call], ReplayOutcome], None] = lambda calls, outcome: None
     trust: Trust = field(default_factory=Trust)
     lawful: Callable[[Sequence[Call], ReplayOutcome], bool] = lambda calls, outcome: True
     passed: Passed = field(default_factory=Passed)
@@ -169,47 +349,75 @@ class BatchReplay:
         ]
         at = stray = 0
         while at < len(numbers) and stray <= _STRAY and not self.trust.lost:
-            calls: list[Call] = []
-            begins: list[int] = []
+            some: list[Sequence[Call]] = []
+            size = 0
             for number in numbers[at:]:
                 trace = traces[number]
-                if begins and len(calls) + len(trace) > _MOST:
+                if some and size + len(trace) > CALLS_TOGETHER:
                     break
-                begins.append(len(calls))
-                calls += trace
-                if trace[-1].name != self.release.name:
-                    calls.append(self.release)
-            outcome = self.replay(calls)
-            place = len(begins)
-            if outcome.kind != "ok":
-                place = max(0, bisect_right(begins, outcome.last_call) - 1)
-            for number in numbers[at : at + place]:
-                self.passed.add(traces[number])
-            at += place
-            if outcome.kind == "ok":
-                continue
-            trace = traces[numbers[at]]
-            ended = alone(outcome, begins[place], len(trace))
-            if outcome.last_call - begins[place] >= len(trace):
-                # All its calls came back: what died is the solver when it was taken down.
+                some.append(trace)
+                size += len(trace) + (trace[-1].name != self.release.name)
+            joint = play_together(some, self.release, self.replay)
+            for trace in some[: joint.passed]:
                 self.passed.add(trace)
-                at += 1
+            at += joint.passed
+            if joint.ended is None:
+                continue
+            trace, ended = some[joint.passed], joint.ended
+            at += 1
+            if joint.released:
+                self.passed.add(trace)
                 stray += 1
                 continue
             wanted = self._fails(trace, ended)
-            if wanted:
-                if place == 0 or self.trust.earned:  # the first one had a fresh process
-                    self.prove(trace, ended)
-                    return numbers[at]
+            # The first one had a fresh process, so it need not be played once more.
+            again = wanted and (joint.passed == 0 or self.trust.earned)
+            if wanted and not again:
                 ended = self.replay(trace)
                 again = self._fails(trace, ended)
                 self.trust.note(again=again)
-                if again:
-                    self.prove(trace, ended)
-                    return numbers[at]
-            at += 1
-            stray += 1 if wanted or outcome.kind != "timeout" else _SLOW
+            if again:
+                self.prove(trace, ended)
+                return numbers[at - 1]
+            stray += 1 if wanted or joint.outcome.kind != "timeout" else _SLOW
         return None
 
     def _fails(self, trace: Sequence[Call], outcome: ReplayOutcome) -> bool:
         return ends_alike(self.wanted, outcome) and self.lawful(trace, outcome)
+
+
+def small_traces(
+    model: Model,
+    ending: ReplayOutcome,
+    server: ReplayServer,
+    crashes: CrashCache,
+    limits: Limits,
+    count: Callable[[], None],
+    *,
+    lawful: bool,
+    checker: Checker | None = None,
+    hangs: float | None = None,
+) -> BatchReplay | None:
+    """Return what finds the first of many small traces that ends as `ending`; None if none can.
+
+    `count` is called before each replay. With `lawful`, a trace that breaks the contract, given
+    what its calls return, is skipped. `checker` finds wrong answers; `hangs` is after how many
+    seconds of CPU a trace hangs, if that is the failure.
+    """
+    release = release_of(model)
+    if ending.kind not in ENDED or release is None:
+        return None
+    cpu = _cpu_of_many(ending) if hangs is None else hangs
+    limits = replace(limits, wall=_SECONDS, cpu=cpu)
+
+    def replay(calls: Sequence[Call]) -> ReplayOutcome:
+        count()
+        outcome = server.replay(calls, limits)
+        return outcome if checker is None else checker.judged(calls, outcome)
+
+    def kept(calls: Sequence[Call], outcome: ReplayOutcome) -> bool:
+        return not lawful or was_lawful(model, calls, outcome)
+
+    return BatchReplay(
+        replay, release, ending, server.playable, crashes.prove, crashes.trust, kept, crashes.passed
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -11,21 +10,25 @@ from reducekit.errors import ParseError
 from reducekit.executors.executor import Executor, Finished
 from reducekit.frontends.trace.language.calls import Call
 from reducekit.frontends.trace.model.definition import Model
-from reducekit.frontends.trace.player.batch import Reach, alone
+from reducekit.frontends.trace.player.batch import (
+    CALLS_TOGETHER,
+    Batching,
+    CrashCache,
+    Joint,
+    Reach,
+    digest,
+    play_together,
+)
 from reducekit.frontends.trace.player.checker import Checker
 from reducekit.frontends.trace.player.contract import was_lawful
-from reducekit.frontends.trace.player.crash_cache import CrashCache, digest
 from reducekit.frontends.trace.player.outcome import PARSE, ReplayOutcome
 from reducekit.frontends.trace.player.server_pool import ReplayServer
-from reducekit.frontends.trace.player.sharing import Batching
 from reducekit.oracle.criterion import Criterion, verdict
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.outcome import Outcome
 
 MOST_TOGETHER = 32
 """Checks that share a replay at most: each one that was not played was proposed for nothing."""
-CALLS_TOGETHER = 20_000
-"""Calls in one replay: they take some 50 ms, as those of a long recorded trace do."""
 _LOOKAHEAD_CALLS = 16_000
 """Calls that are looked ahead for: to propose candidates that are not played costs time too."""
 _HANGS = 5
@@ -159,13 +162,13 @@ class ReplayExecutor(Executor):
             self._know(ticket, known.as_outcome())
             return False
         if not calls or (self._batch is not None and calls in self._crashes.passed):
-            self._known.append(Finished(ticket, interesting=False, outcomes=()))
+            self._know(ticket)
             return False
         return True
 
     def wait(self, timeout: float | None = None) -> list[Finished]:
-        if self._queue and not (self._known or self._played):
-            self._play_queue()
+        if self._batch is not None and self._queue and not (self._known or self._played):
+            self._play_queue(self._batch)
         finished, self._known = self._known, []
         if finished and self._batch is not None:
             return finished  # what is looked ahead for shall not depend on what ends meanwhile
@@ -213,61 +216,49 @@ class ReplayExecutor(Executor):
         self._played[waiting.ticket] = waiting
         self._server.submit(waiting.ticket, waiting.calls, waiting.limits)
 
-    def _play_queue(self) -> None:
+    def _play_queue(self, batch: Batching) -> None:
         """Play as many of the waiting checks as fit, and take the verdict on each.
 
-        The first one alone has a fresh process; so if another one seems to fail as wanted, it
+        Only the first one has a fresh process; so if another one seems to fail as wanted, it
         is played once more by itself. What comes after it was not played, and goes on waiting.
         """
-        batch = self._batch
-        assert batch is not None
-        together = self._together()
+        together = self._together(batch)
         if len(together) < 2:
             for each in together:
                 self._start(each)
             return
-        begins: list[int] = []
-        calls: list[Call] = []
-        for each in together:
-            begins.append(len(calls))
-            calls += each.calls
-            if not each.calls or each.calls[-1].name != batch.release.name:
-                calls.append(batch.release)
-        self.runs += 1
         limits = batch.limits(together[0].limits)
-        outcome = self._checked(calls, self._server.replay(calls, limits))
-        self._note_time(outcome)
-        played = len(together)
-        if outcome.kind != "ok":
-            played = max(0, bisect_right(begins, outcome.last_call) - 1)
-        for each in together[:played]:
+
+        def replay(calls: Sequence[Call]) -> ReplayOutcome:
+            self.runs += 1
+            return self._checked(calls, self._server.replay(calls, limits))
+
+        joint = play_together([each.calls for each in together], batch.release, replay)
+        self._note_time(joint.outcome)
+        for each in together[: joint.passed]:
             self._crashes.passed.add(each.calls)
-            self._known.append(Finished(each.ticket, interesting=False, outcomes=()))
-        stray = False
-        if outcome.kind != "ok":
-            stray = self._take_last(together[played], outcome, begins[played], after=played > 0)
-        self._queue[:0] = together[played + 1 :]
-        self._reach.note(played, stray=stray, late=outcome.kind == "timeout")
+            self._know(each.ticket)
+        stray = joint.ended is not None and self._take_last(
+            batch, together[joint.passed], joint, joint.ended
+        )
+        self._queue[:0] = together[joint.passed + 1 :]
+        self._reach.note(joint.passed, stray=stray, late=joint.outcome.kind == "timeout")
 
     def _take_last(
-        self, last: _Waiting, outcome: ReplayOutcome, begin: int, *, after: bool
+        self, batch: Batching, last: _Waiting, joint: Joint, ended: ReplayOutcome
     ) -> bool:
-        """Take in what a shared replay says of the check in which it ended, which began there.
+        """Take in how the check `ended` in which a shared replay did.
 
-        Return whether it ended in another way than wanted. `after` says whether others were
-        played before it.
+        Return whether that was in another way than wanted.
         """
-        batch = self._batch
-        assert batch is not None
-        wanted = batch.wanted(outcome)
-        ended = alone(outcome, begin, len(last.calls))
-        if outcome.last_call - begin >= len(last.calls) or (after and not wanted):
+        after = joint.passed > 0
+        if joint.released or (after and not batch.wanted(ended)):
             # The solver died when it was taken down, or else of something that may be the doing
             # of those before: it is no failure to keep.
-            self._known.append(Finished(last.ticket, interesting=False, outcomes=()))
+            self._know(last.ticket)
             return True
         if (after and not self._crashes.trust.earned) or (
-            outcome.kind == "timeout" and self._hangs is None
+            ended.kind == "timeout" and self._hangs is None
         ):
             if after:
                 self._confirmed.add(last.ticket)
@@ -279,7 +270,7 @@ class ReplayExecutor(Executor):
         self._known.append(judged)
         return not judged.interesting
 
-    def _together(self) -> list[_Waiting]:
+    def _together(self, batch: Batching) -> list[_Waiting]:
         """Take from those that wait what one replay plays; none if something is known of all."""
         found: list[_Waiting] = []
         size = 0
@@ -288,7 +279,7 @@ class ReplayExecutor(Executor):
             if not self._has_to_be_played(each):
                 continue
             size += len(each.calls) + 1
-            separable = self._separable(each.calls)
+            separable = batch.separable(each.calls)
             if found and (size > CALLS_TOGETHER or not separable):
                 self._queue.insert(0, each)
                 break
@@ -297,26 +288,23 @@ class ReplayExecutor(Executor):
                 break
         return found
 
-    def _separable(self, calls: Sequence[Call]) -> bool:
-        """Return whether others can be played after a trace in the same process.
-
-        That is if it makes a solver first, and only one, and takes it down last if at all.
-        """
-        batch = self._batch
-        assert batch is not None
-        names = [call.name for call in calls]
-        if not names or names[0] not in batch.begins or "return" in names:
-            return False
-        if sum(map(names.count, batch.begins)) != 1:
-            return False
-        return batch.release.name not in names[:-1]
-
     def _judged(self, waiting: _Waiting, replayed: ReplayOutcome) -> Finished:
         """Judge a replay of one trace."""
         text, calls = waiting.text, waiting.calls
         outcome = replayed.as_outcome()
+        # A failure that a broken contract led to is none of the library's.
+        fails = (
+            replayed.kind in ("signal", "exit")
+            or (replayed.kind == "timeout" and self._hangs is not None)
+            or (replayed.kind == "mismatch" and self._checker is not None)
+        )
         judged = verdict(self._criterion, [outcome])
-        if judged and not self._lawful(calls, replayed):
+        if (
+            judged
+            and fails
+            and self._model is not None
+            and not was_lawful(self._model, calls, replayed)
+        ):
             judged = False
         else:
             self._crashes.remember(text, calls, replayed)
@@ -343,13 +331,8 @@ class ReplayExecutor(Executor):
             return False
         return replayed.cpu < wall / 2
 
-    def _lawful(self, calls: Sequence[Call], replayed: ReplayOutcome) -> bool:
-        ended = (
-            replayed.kind in ("signal", "exit")
-            or (replayed.kind == "timeout" and self._hangs is not None)
-            or (replayed.kind == "mismatch" and self._checker is not None)
-        )
-        return self._model is None or not ended or was_lawful(self._model, calls, replayed)
-
-    def _know(self, ticket: int, outcome: Outcome) -> None:
-        self._known.append(Finished(ticket, verdict(self._criterion, [outcome]), (outcome,)))
+    def _know(self, ticket: int, outcome: Outcome | None = None) -> None:
+        """Finish a check without a replay of its own: by an outcome, or as not interesting."""
+        outcomes = () if outcome is None else (outcome,)
+        judged = outcome is not None and verdict(self._criterion, [outcome])
+        self._known.append(Finished(ticket, judged, outcomes))

@@ -21,7 +21,7 @@ from reducekit.frontends.trace.passes.options import Lower, default, import_opti
 from reducekit.frontends.trace.passes.schedule import OPTION_MODES, own_schedule
 from reducekit.frontends.trace.passes.view import TraceView
 from reducekit.frontends.trace.player import ReplayOutcome
-from reducekit.frontends.trace.player.crash_cache import CrashCache
+from reducekit.frontends.trace.player.batch import CrashCache
 from reducekit.search.problem import Search
 from reducekit.search.strategy import Strategy
 from reducekit.strategies.adaptive import adaptive

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reducekit.frontends.trace.language.text import read_trace
 from reducekit.frontends.trace.player import ReplayServer, find_library
-from reducekit.frontends.trace.player.crash_cache import CrashCache
+from reducekit.frontends.trace.player.batch import CrashCache
 from reducekit.frontends.trace.player.replay_executor import ReplayExecutor
 from reducekit.oracle.criterion import Matches
 from reducekit.oracle.limits import Limits

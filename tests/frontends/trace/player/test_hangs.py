@@ -23,11 +23,9 @@ from reducekit.frontends.trace.player import (
     read_fault,
     session,
 )
-from reducekit.frontends.trace.player.batch import BatchReplay
-from reducekit.frontends.trace.player.crash_cache import CrashCache
+from reducekit.frontends.trace.player.batch import BatchReplay, CrashCache, batching
 from reducekit.frontends.trace.player.live_tester import LiveTester
 from reducekit.frontends.trace.player.replay_executor import ReplayExecutor, hangs_after
-from reducekit.frontends.trace.player.sharing import batching
 from reducekit.oracle.criterion import TimesOut
 from reducekit.oracle.limits import Limits
 from tests.frontends.trace.patches import resolve

@@ -29,7 +29,7 @@ from reducekit.frontends.trace.player import (
     read_fault,
 )
 from reducekit.frontends.trace.player import server as replay_server
-from reducekit.frontends.trace.player.crash_cache import CrashCache
+from reducekit.frontends.trace.player.batch import CrashCache
 from reducekit.frontends.trace.player.libraries import ENGINES, Library
 from reducekit.frontends.trace.player.prototypes import Interface, steps_of, unguarded
 from reducekit.frontends.trace.player.records import Encoder

@@ -20,11 +20,9 @@ from reducekit.frontends.trace.player import (
     read_fault,
 )
 from reducekit.frontends.trace.player.answers import AnswerChecker
-from reducekit.frontends.trace.player.batch import BatchReplay
+from reducekit.frontends.trace.player.batch import BatchReplay, CrashCache, batching
 from reducekit.frontends.trace.player.checker import Wrong
-from reducekit.frontends.trace.player.crash_cache import CrashCache
 from reducekit.frontends.trace.player.replay_executor import MOST_TOGETHER, ReplayExecutor
-from reducekit.frontends.trace.player.sharing import batching
 from reducekit.oracle.criterion import Matches
 from reducekit.oracle.limits import Limits
 from tests.frontends.trace.patches import resolve
