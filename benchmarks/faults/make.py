@@ -26,7 +26,7 @@ from reducekit.frontends.trace.player import (
     resolve,
 )
 from reducekit.frontends.trace.player.contract import was_lawful
-from reducekit.frontends.trace.player.library_code import Code, instructions, read_code
+from reducekit.frontends.trace.player.faults import Code, instructions, read_code
 from reducekit.frontends.trace.player.live_tester import LiveTester
 
 _TRACES = 4

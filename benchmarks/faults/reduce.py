@@ -17,8 +17,8 @@ from reducekit.frontends.trace.hunt.library_tests import Answers
 from reducekit.frontends.trace.language.text import reader
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.player import ReplayServer, find_library
-from reducekit.frontends.trace.player.answers import AnswerChecker
 from reducekit.frontends.trace.player.batch import CrashCache, batching, ends_alike, small_traces
+from reducekit.frontends.trace.player.checker import AnswerChecker
 from reducekit.frontends.trace.player.contract import ContractExecutor
 from reducekit.frontends.trace.player.replay_executor import ReplayExecutor, hangs_after
 from reducekit.oracle.criterion import Criterion, SameSignature, TimesOut

@@ -22,7 +22,7 @@ from random import Random
 
 from elftools.elf.elffile import ELFFile
 
-from reducekit.frontends.trace.player.library_code import instructions
+from reducekit.frontends.trace.player.faults import instructions
 from reducekit.hunt.inputs import generation_of
 from reducekit.offers import made_by, with_defaults
 

@@ -35,11 +35,10 @@ from reducekit.frontends.trace.player import (
     resolve,
 )
 from reducekit.frontends.trace.player.batch import Batching, CrashCache, batching, small_traces
-from reducekit.frontends.trace.player.checker import Checker
+from reducekit.frontends.trace.player.checker import Checker, opened_checker
 from reducekit.frontends.trace.player.contract import was_lawful
-from reducekit.frontends.trace.player.references import opened_checker
+from reducekit.frontends.trace.player.fitted import subject_of
 from reducekit.frontends.trace.player.replay_executor import ReplayExecutor, hangs_after
-from reducekit.frontends.trace.player.subject import subject_of
 from reducekit.interpreter import own_python
 from reducekit.oracle.criterion import Matches, TimesOut, verdict
 from reducekit.oracle.kinds import Pattern

@@ -34,8 +34,8 @@ from reducekit.frontends.trace.player import (
     read_fault,
     resolve,
 )
-from reducekit.frontends.trace.player.classify import classified
-from reducekit.frontends.trace.player.references import opened_checker
+from reducekit.frontends.trace.player.checker import opened_checker
+from reducekit.frontends.trace.player.contract import classified
 from reducekit.offers import FormatOption, PlayEnd, Playing, PlayRequest
 from reducekit.oracle.command import Command
 from reducekit.oracle.criterion import Everything

@@ -12,7 +12,7 @@ from reducekit.frontends.trace.hunt.options import OPTIONS, TraceOptions
 from reducekit.frontends.trace.language.text import print_trace
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.player import CONTRACT, PARSE
-from reducekit.frontends.trace.player.classify import classified
+from reducekit.frontends.trace.player.contract import classified
 from reducekit.frontends.trace.player.fitted import fitted
 from reducekit.frontends.trace.player.live_replay import LiveReplay
 from reducekit.offers import Generated, Generation, InputGenerator

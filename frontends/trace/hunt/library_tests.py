@@ -35,13 +35,18 @@ from reducekit.frontends.trace.player.batch import (
     release_of,
     small_traces,
 )
-from reducekit.frontends.trace.player.checker import Checked, Checker, Wrong
+from reducekit.frontends.trace.player.checker import (
+    Checked,
+    Checker,
+    Reference,
+    Wrong,
+    checker_of,
+    reference_for,
+)
 from reducekit.frontends.trace.player.contract import was_lawful
-from reducekit.frontends.trace.player.fitted import fitted
+from reducekit.frontends.trace.player.fitted import fitted, subject_of
 from reducekit.frontends.trace.player.live_tester import LiveTester
-from reducekit.frontends.trace.player.references import Reference, checker_of, reference_for
 from reducekit.frontends.trace.player.replay_executor import ReplayExecutor
-from reducekit.frontends.trace.player.subject import subject_of
 from reducekit.offers import KILLED, FormatOption
 from reducekit.oracle.command import Command
 from reducekit.oracle.criterion import Criterion, SameSignature

@@ -1,16 +1,9 @@
-"""Checks the answers of a SAT solver in a trace: evaluates its models, and solves its cores again.
-
-A model is correct if it satisfies every clause and assumption. An UNSAT answer is
-correct if another solver agrees, on the clauses and the failed assumptions; if it
-disagrees, its model is the proof, and is checked as well. So no solver is trusted
-when it claims that another one is wrong.
-"""
+"""What a SAT solver was asked in a trace, and whether its model satisfies that."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from reducekit.frontends.trace.formats.convert import (
     BY_BOOLEAN,
@@ -19,14 +12,10 @@ from reducekit.frontends.trace.formats.convert import (
     names_of,
 )
 from reducekit.frontends.trace.language.calls import Call, Value
-from reducekit.frontends.trace.player.checker import Checked, Checker, Kind, Wrong
-from reducekit.frontends.trace.player.outcome import ReplayOutcome
-from reducekit.frontends.trace.player.server_pool import ReplayServer
-from reducekit.oracle.limits import Limits
 
 SAT, UNSAT = 10, 20
 _FALSE, _TRUE = 1, 2
-# What changes the formula in ways that are not followed here.
+# Calls that change the formula in ways that are not followed here.
 _BEYOND = frozenset(("lemma", "connect", "push", "pop", "cubing", "lookahead_cubes"))
 _CONSTRAIN = "constrain"
 
@@ -44,18 +33,6 @@ class Round:
     assumed: tuple[int, ...]
     answer: int
     simplifies: bool
-
-
-class _Life(NamedTuple):
-    """What a solver was asked from when it was made until it was taken down.
-
-    `first` is the index in the trace of the first of its `calls`; the others as of `rounds_of`.
-    """
-
-    first: int
-    calls: Sequence[Call]
-    literals: list[int]
-    rounds: list[Round]
 
 
 class Formula:
@@ -179,147 +156,6 @@ def queries(
     return names["failed"], [] if solve.simplifies else sorted(set(solve.assumed))
 
 
-class AnswerChecker(Checker):
-    """Checks answers of the solver that `server` plays, with the help of `reference`.
-
-    `reference` plays the API `ipasir`. The servers are not closed here.
-    """
-
-    def __init__(
-        self, api: str, server: ReplayServer, reference: ReplayServer, limits: Limits
-    ) -> None:
-        self._api = api
-        self._names = names_of(api)
-        super().__init__(self._names["init"])
-        self._server = server
-        self._reference = reference
-        self._limits = limits
-
-    def check(self, calls: Sequence[Call], results: Sequence[Value | None]) -> Checked:
-        lives = [life for life in self._lives(calls, results) if life.rounds]
-        found = self._first_wrong(lives) if lives else None
-        if found != "unknown":
-            return found
-        # Asking has changed how the replay ends: that may be the doing of one of them.
-        for life in lives if len(lives) > 1 else ():
-            found = self._first_wrong([life])
-            if isinstance(found, Wrong):
-                return found
-        return "unknown"
-
-    def _lives(self, calls: Sequence[Call], results: Sequence[Value | None]) -> Iterator[_Life]:
-        """Yield what each solver of a trace was asked."""
-        begins = self._begins(calls)
-        for first, end in zip(begins, [*begins[1:], len(calls)], strict=True):
-            own = calls[first:end]
-            yield _Life(first, own, *rounds_of(own, results[first:end], self._api))
-
-    def _first_wrong(self, lives: Sequence[_Life]) -> Checked:
-        """Return the first wrong answer; unknown if the replay ends early when it is asked for."""
-        asked: list[Call] = []
-        places: list[tuple[int, list[int]]] = []
-        for life in lives:
-            self._add_queries(life, asked, places)
-        answers: Sequence[Value | None] = ()
-        if any(about for _, about in places):
-            answers = self._server.replay(asked, self._limits).results
-        solves = [(life, each) for life in lives for each in life.rounds]
-        for (life, each), (first, about) in zip(solves, places, strict=True):
-            said = answers[first : first + len(about)]
-            if len(said) < len(about):
-                return "unknown"
-            literals = life.literals[: each.end]
-            wrong = self._wrong(literals, each, about, said)
-            if wrong is not None:
-                shown = _proof(wrong, literals, each, about, said)
-                return Wrong(wrong, life.first + each.index, shown)
-        return None
-
-    def _add_queries(
-        self, life: _Life, asked: list[Call], places: list[tuple[int, list[int]]]
-    ) -> None:
-        """Add the calls of a solver, with a query for all that is to be known after each solve.
-
-        Besides, for each solve, where its queries begin and of which literals they are.
-        """
-        before = 0
-        for each in life.rounds:
-            asked += life.calls[before : each.index + 1]
-            before = each.index + 1
-            name, about = queries(each, life.literals, self._names)
-            places.append((len(asked), about))
-            asked += [Call(name, (literal,)) for literal in about]
-        asked += life.calls[before:]
-
-    def _wrong(
-        self,
-        literals: Sequence[int],
-        solve: Round,
-        about: Sequence[int],
-        said: Sequence[Value | None],
-    ) -> Kind | None:
-        """Say what is wrong with an answer; None if nothing is, or nothing is known."""
-        if solve.answer == SAT:
-            return None if satisfied(literals, solve, about, said) else "model"
-        core = core_of(solve, about, said)
-        if not self._has_model(literals, core):
-            return None
-        if len(core) < len(set(solve.assumed)) and not self._has_model(literals, solve.assumed):
-            return "core"
-        return "unsat"
-
-    def _has_model(self, literals: Sequence[int], assumed: Sequence[int]) -> bool:
-        """Return whether the other solver finds a model, and it is one."""
-        about = sorted({abs(literal) for literal in (*literals, *assumed)} - {0})
-        added = {literal: Call("add", (literal,)) for literal in set(literals)}
-        calls = [Call("init", ()), *map(added.__getitem__, literals)]
-        calls += [Call("assume", (literal,)) for literal in assumed]
-        calls.append(Call("solve", ()))
-        outcome = self._reference.replay(calls, self._limits)
-        if not _answered(outcome, len(calls)) or outcome.results[len(calls) - 1] != SAT:
-            return False
-        asked = [*calls, *(Call("val", (variable,)) for variable in about)]
-        outcome = self._reference.replay(asked, self._limits)
-        if not _answered(outcome, len(asked)):
-            return False
-        solve = Round(len(calls) - 1, len(literals), tuple(assumed), SAT, simplifies=False)
-        return satisfied(literals, solve, about, outcome.results[len(calls) :])
-
-
-def _proof(
-    wrong: Kind,
-    literals: Sequence[int],
-    solve: Round,
-    about: Sequence[int],
-    said: Sequence[Value | None],
-) -> str:
-    """Name the clause or assumption that a model falsifies, or the core that is none."""
-    if wrong != "model":
-        core = core_of(solve, about, said)
-        return f"core {' '.join(map(str, core))}" if core else ""
-    true = {
-        variable if isinstance(value, int) and value > 0 else -variable
-        for variable, value in zip(about, said, strict=True)
-        if value
-    }
-    for literal in () if solve.simplifies else solve.assumed:
-        if literal not in true:
-            return f"assumption {literal}"
-    clause: list[int] = []
-    for literal in literals:
-        if literal:
-            clause.append(literal)
-        elif true.isdisjoint(clause):
-            return f"clause {' '.join(map(str, [*clause, 0]))}"
-        else:
-            clause = []
-    return ""
-
-
-def _answered(outcome: ReplayOutcome, calls: int) -> bool:
-    return outcome.kind == "ok" and len(outcome.results) >= calls
-
-
 def core_of(solve: Round, about: Sequence[int], said: Sequence[Value | None]) -> list[int]:
     """Return the assumptions that a solver said have failed; all where it cannot be asked."""
     if solve.simplifies:
@@ -344,6 +180,6 @@ def satisfied(
             kinds[variable if value > 0 else -variable] = _TRUE
     if not solve.simplifies and any(kinds[literal] != _TRUE for literal in solve.assumed):
         return False
-    # Without those that are false, a clause that is falsified is an end after an end.
+    # With false literals removed, a falsified clause is an empty one: two ends in a row.
     left = bytes(map(kinds.__getitem__, literals)).translate(None, bytes([_FALSE]))
     return not left.startswith(b"\0") and b"\0\0" not in left

@@ -1,7 +1,9 @@
-"""A broken contract is never the failure that is looked for."""
+"""Rejects candidates that violate the API's contract: that is never the failure wanted."""
 
 from __future__ import annotations
 
+import re
+import signal
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -11,7 +13,6 @@ from reducekit.frontends.trace.language.calls import Call, with_result
 from reducekit.frontends.trace.model.check import first_violation
 from reducekit.frontends.trace.model.definition import Model, Sign
 from reducekit.frontends.trace.model.machine import Machine
-from reducekit.frontends.trace.player.classify import classified
 from reducekit.frontends.trace.player.outcome import ReplayOutcome
 from reducekit.oracle.also import Also
 from reducekit.oracle.criterion import Criterion, Matches, SameSignature
@@ -21,6 +22,30 @@ from reducekit.oracle.stack import SameStack
 
 _UNLAWFUL = ("contract", "parse")
 _Table = Iterable[tuple[str, Iterable[Sign]]]
+
+
+def classified(table: Iterable[tuple[str, Iterable[Sign]]], outcome: Outcome) -> str | None:
+    """Return the name of the first entry that has a sign which fits; None if there is none."""
+    for name, signs in table:
+        if any(_fits(sign, outcome) for sign in signs):
+            return name
+    return None
+
+
+def _fits(sign: Sign, outcome: Outcome) -> bool:
+    """Return whether all that the sign gives is so. A signal is also known by a shell's status."""
+    number = outcome.signal
+    if sign.signal is not None:
+        wanted = signal.Signals[sign.signal]
+        if number != wanted and outcome.status != 128 + wanted:
+            return False
+    if sign.exit is not None and sign.exit != outcome.status:
+        return False
+    streams = ((sign.stdout, outcome.stdout), (sign.stderr, outcome.stderr))
+    return all(
+        pattern is None or re.search(pattern.encode(), text) is not None
+        for pattern, text in streams
+    )
 
 
 def without_slips(criterion: Criterion, table: _Table, *, lawful: bool = True) -> Criterion:

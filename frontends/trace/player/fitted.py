@@ -1,14 +1,18 @@
-"""A model as a library has it: the library's own options, and no call that it cannot play.
+"""What an installed library is like: its own options, the calls that it can play, what it is.
 
-A model names the options of one version of a solver. To set one that another version does
-not know, or to a value that it refuses, tests nothing; and new options are where new code is.
+A model names the options of one version of a solver. To set one that another version does not
+know, or to a value that it refuses, tests nothing; and new options are where new code is.
 """
 
 from __future__ import annotations
 
+import hashlib
+import os
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
+from pathlib import Path
 
 from msgspec import structs
 
@@ -20,13 +24,14 @@ from reducekit.frontends.trace.model.definition import (
     Preset,
 )
 from reducekit.frontends.trace.model.structure import Names, Range
-from reducekit.frontends.trace.player.asking import answer
+from reducekit.frontends.trace.player.helpers import answer
 from reducekit.frontends.trace.player.libraries import Library
+from reducekit.own_checks import Subject
 
 # `CaDiCaL::Options::table` is an array of structures: the name, default, least and greatest
 # value, up to 1.5 the description, later flags between; so an entry has 32 or 40 bytes. The
 # size of the array is in the symbol table, which dladdr1(3) looks up.
-_ASK = """
+_OPTIONS = """
 import ctypes, sys
 library = ctypes.CDLL(sys.argv[1])
 at = ctypes.addressof(ctypes.c_char.in_dll(library, sys.argv[2]))
@@ -52,6 +57,15 @@ for width in (32, 40):
             print(*row)
         break
 """
+_SIGNATURE = re.compile(rb"\0([a-z]+_signature)\0")
+"""`ipasir_signature`, as the IPASIR header declares it, and its like: `ccadical_signature`."""
+_SAYS = """
+import ctypes, sys
+function = getattr(ctypes.CDLL(sys.argv[1]), sys.argv[2])
+function.restype = ctypes.c_char_p
+sys.stdout.buffer.write(function())
+"""
+_LONGEST = 200  # characters
 
 
 def fitted(model: Model, library: Library) -> Model:
@@ -72,7 +86,7 @@ def options_of(library: Library) -> Mapping[str, Option]:
 @lru_cache(16)
 def _asked(path: str, symbol: str) -> Mapping[str, Option]:
     found: dict[str, Option] = {}
-    for line in answer(_ASK, path, symbol).decode("ascii", "replace").splitlines():
+    for line in answer(_OPTIONS, path, symbol).decode("ascii", "replace").splitlines():
         name, *numbers = line.split()
         found[name] = Option(name, *map(int, numbers))
     return found
@@ -107,3 +121,22 @@ def _presets(presets: tuple[Preset, ...], table: Mapping[str, Option]) -> tuple[
         }
         found.append(structs.replace(preset, values=values))
     return tuple(found)
+
+
+def subject_of(library: Library, choice: str) -> Subject:
+    """Describe a library; `choice` is the path or the engine by which it was found."""
+    name = os.path.basename(choice)
+    try:
+        content = Path(library.path).read_bytes()
+    except OSError:
+        return Subject(name, "")
+    digest = hashlib.md5(content, usedforsecurity=False).hexdigest()
+    file = f"{os.path.basename(library.path)}: {len(content):,} bytes, md5 {digest}"
+    said = [_answer(library.path, each.decode()) for each in set(_SIGNATURE.findall(content))]
+    return Subject(name, "; ".join([*sorted(filter(None, said)), file]))
+
+
+def _answer(path: str, function: str) -> str:
+    """Call a function that returns a string."""
+    said = answer(_SAYS, path, function)[:_LONGEST].decode("utf-8", "backslashreplace").strip()
+    return f"{said} ({function}())" if said else ""

@@ -1,6 +1,7 @@
-"""Code that plays what a library has no C functions for, compiled when it is first needed.
+"""Helpers of a replay: code that is compiled when it is first needed, and questions to a library.
 
-In C, the propagator that replays connect to CaDiCaL. In C++, what MiniSat has only in its header.
+In C, the loop that plays a trace, and the propagator that replays connect to CaDiCaL. In C++, what
+MiniSat has only in its header.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from contextlib import suppress
 from functools import cache
@@ -21,6 +23,7 @@ _LANGUAGES = {".c": "c", ".cpp": "c++"}
 _FLAGS = ("-shared", "-fPIC", "-O2")
 _HEADERS = 4  # folders above a library where its headers may be: MiniSat's build makes three
 _SECONDS = 60.0
+_ASKING = 10.0  # seconds for a question
 
 
 def text_of(name: str) -> str:
@@ -34,7 +37,7 @@ def compiled(name: str, library: str) -> str | None:
     """Return the path of the helper for a library that is compiled from a file of this folder.
 
     One in C++ includes headers of the library, which may be in the folders above, and is linked
-    with it. None where the helper cannot be made: that needs a compiler, the headers, and a cache
+    with it. None if the helper cannot be made: that needs a compiler, the headers, and a cache
     folder that can be written.
     """
     source = Path(__file__).with_name(name)
@@ -71,3 +74,22 @@ def _linked(library: str) -> list[str]:
     headers = [str(folder) for each in above for folder in (each, each / "include")]
     where = str(Path(library).parent)
     return [*(f"-I{each}" for each in headers), "-x", "none", library, f"-Wl,-rpath,{where}"]
+
+
+def answer(program: str, *arguments: str) -> bytes:
+    """Return what a Python program prints, given arguments; nothing if it fails.
+
+    A library is asked in a process of its own: it may crash, print, or not load at all.
+    """
+    try:
+        done = subprocess.run(
+            [sys.executable, "-IS", "-c", program, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=_ASKING,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return b""
+    return done.stdout

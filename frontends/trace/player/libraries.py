@@ -13,8 +13,7 @@ from itertools import chain
 from pathlib import Path
 
 from reducekit.errors import UsageError
-from reducekit.frontends.trace.player.asking import answer
-from reducekit.frontends.trace.player.helpers import compiled
+from reducekit.frontends.trace.player.helpers import answer, compiled
 from reducekit.frontends.trace.player.prototypes import (
     BOOLECTOR,
     CADICAL,

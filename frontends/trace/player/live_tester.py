@@ -31,12 +31,11 @@ from reducekit.frontends.trace.player.answers import (
     queries,
     satisfied,
 )
-from reducekit.frontends.trace.player.checker import Checker, Wrong
+from reducekit.frontends.trace.player.checker import Checker, Reference, Wrong, checker_of
 from reducekit.frontends.trace.player.faults import Patch
 from reducekit.frontends.trace.player.libraries import Library
 from reducekit.frontends.trace.player.live_replay import LiveReplay, PendingQuery
 from reducekit.frontends.trace.player.outcome import ReplayOutcome
-from reducekit.frontends.trace.player.references import Reference, checker_of
 from reducekit.frontends.trace.player.server_pool import ReplayServer
 from reducekit.frontends.trace.player.session import DEFAULT_LIMITS
 from reducekit.oracle.limits import Limits

@@ -128,7 +128,7 @@ def _converted(raw: bytes, index: int, result: str) -> int | None:
 def unplayable(index: int, call: Call, message: str) -> ReplayOutcome:
     """Return the outcome of a trace with a call that cannot be played: none of its calls was."""
     return ReplayOutcome(
-        "parse", PARSE, None, -1, (), b"", b"", _where(index, call, message), 0.0, 0.0
+        "parse", PARSE, None, -1, (), b"", b"", f"{where(index, call)}: {message}", 0.0, 0.0
     )
 
 
@@ -195,7 +195,7 @@ def interpret(
     if wrong is not None:
         last, expected, real = wrong
         kind, status, number, returned = "mismatch", MISMATCH, None, last + 1
-        reason = _where(last, calls[last], f"returned {real}, the trace says {expected}")
+        reason = f"{where(last, calls[last])}: returned {real}, the trace says {expected}"
     elif ending.late or number == signal.SIGXCPU:
         kind = "timeout"
     elif number == signal.SIGXFSZ:
@@ -203,10 +203,10 @@ def interpret(
     elif contract.search(ending.stderr):
         kind, status, number = "contract", CONTRACT, None
         first_line = ending.stderr.strip().partition(b"\n")[0].decode("utf-8", "backslashreplace")
-        reason = _where(last, calls[last], first_line)
+        reason = f"{where(last, calls[last])}: {first_line}"
     elif finished and illegal is not None and status == CONTRACT:
         kind = "contract"
-        reason = _where(last, calls[last], illegal.why)
+        reason = f"{where(last, calls[last])}: {illegal.why}"
     elif finished and ending.wait_status == 0:
         kind = "ok"
     elif number is None and status == CONTRACT:
@@ -229,6 +229,6 @@ def interpret(
     )
 
 
-def _where(index: int, call: Call, message: str) -> str:
-    place = f"line {call.line}" if call.line else f"call {index + 1}"
-    return f"{place}: {call}: {message}"
+def where(index: int, call: Call) -> str:
+    """Return the place of a call in a trace, and the call."""
+    return f"{f'line {call.line}' if call.line else f'call {index + 1}'}: {call}"

@@ -18,8 +18,8 @@ from reducekit.frontends.trace.player.answers import (
     UNSAT,
     Formula,
 )
+from reducekit.frontends.trace.player.checker import reference_for
 from reducekit.frontends.trace.player.libraries import Library
-from reducekit.frontends.trace.player.references import reference_for
 from reducekit.frontends.trace.player.server_pool import ReplayServer
 from reducekit.frontends.trace.player.session import DEFAULT_LIMITS
 

@@ -30,8 +30,8 @@ from reducekit.frontends.trace.player import (
     find_library,
     read_fault,
 )
-from reducekit.frontends.trace.player.answers import AnswerChecker, Round, rounds_of
-from reducekit.frontends.trace.player.checker import Checked, Wrong
+from reducekit.frontends.trace.player.answers import Round, rounds_of
+from reducekit.frontends.trace.player.checker import AnswerChecker, Checked, Wrong
 from reducekit.frontends.trace.player.fitted import fitted
 from reducekit.frontends.trace.player.live_replay import LiveReplay
 from tests.frontends.trace.patches import resolve

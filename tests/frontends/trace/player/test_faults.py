@@ -11,18 +11,16 @@ import pytest
 
 from reducekit.errors import UsageError
 from reducekit.frontends.trace.player.faults import (
+    Code,
     Fault,
     Patch,
+    instructions,
+    read_code,
     read_fault,
     replacement,
     resolve,
 )
 from reducekit.frontends.trace.player.libraries import find_library
-from reducekit.frontends.trace.player.library_code import (
-    Code,
-    instructions,
-    read_code,
-)
 
 
 def instruction_length(content: bytes) -> int:

@@ -18,8 +18,8 @@ from reducekit.frontends.trace.language.text import read_trace
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.player import (
     ReplayServer,
-    asking,
     find_library,
+    helpers,
     read_fault,
     session,
 )
@@ -174,7 +174,7 @@ def test_a_solver_to_compare_with_may_sleep(tmp_path: Path) -> None:
 def test_a_library_that_sleeps_while_it_is_loaded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(asking, "_SECONDS", 1)
+    monkeypatch.setattr(helpers, "_ASKING", 1)
     monkeypatch.setattr(session, "_LOADING", 1.0)
     path = asleep("LOAD", tmp_path)
     library = find_library("ipasir", path)

@@ -20,9 +20,10 @@ from reducekit.frontends.trace.player import (
     find_library,
     read_fault,
 )
-from reducekit.frontends.trace.player.answers import AnswerChecker, rounds_of
+from reducekit.frontends.trace.player.answers import rounds_of
+from reducekit.frontends.trace.player.checker import AnswerChecker
+from reducekit.frontends.trace.player.faults import read_code
 from reducekit.frontends.trace.player.fitted import fitted
-from reducekit.frontends.trace.player.library_code import read_code
 from reducekit.frontends.trace.player.live_replay import LiveReplay
 from reducekit.frontends.trace.player.live_tester import TOGETHER, LiveTester, Trial
 from reducekit.hunt.library_tests import CHUNK

@@ -11,9 +11,7 @@ import pytest
 from reducekit.errors import UsageError
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.player import DEFAULT_LIMITS
-from reducekit.frontends.trace.player.checker import Wrong
-from reducekit.frontends.trace.player.references import reference_for
-from reducekit.frontends.trace.player.smt_answers import SmtAnswerChecker
+from reducekit.frontends.trace.player.checker import SmtAnswerChecker, Wrong, reference_for
 from reducekit.oracle.command import Command
 from tests.frontends.trace.player.test_every_call import calls_of
 

@@ -19,9 +19,8 @@ from reducekit.frontends.trace.player import (
     find_library,
     read_fault,
 )
-from reducekit.frontends.trace.player.answers import AnswerChecker
 from reducekit.frontends.trace.player.batch import BatchReplay, CrashCache, batching
-from reducekit.frontends.trace.player.checker import Wrong
+from reducekit.frontends.trace.player.checker import AnswerChecker, Wrong
 from reducekit.frontends.trace.player.replay_executor import MOST_TOGETHER, ReplayExecutor
 from reducekit.oracle.criterion import Matches
 from reducekit.oracle.limits import Limits
