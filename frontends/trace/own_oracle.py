@@ -12,6 +12,7 @@ from pathlib import Path
 
 from reducekit.errors import NotInterestingError, UsageError
 from reducekit.executors.executor import Executor
+from reducekit.frontend import Frontend
 from reducekit.frontends.trace.language.calls import Call, Trace, with_result
 from reducekit.frontends.trace.language.text import (
     head_length,
@@ -31,18 +32,16 @@ from reducekit.frontends.trace.player import (
     ReplayOutcome,
     ReplayServer,
     find_library,
-    read_fault,
-    resolve,
 )
 from reducekit.frontends.trace.player.batch import Batching, CrashCache, batching, small_traces
 from reducekit.frontends.trace.player.checker import Checker, opened_checker
 from reducekit.frontends.trace.player.contract import was_lawful
+from reducekit.frontends.trace.player.faults import patch_of
 from reducekit.frontends.trace.player.fitted import subject_of
 from reducekit.frontends.trace.player.replay_executor import ReplayExecutor, hangs_after
 from reducekit.interpreter import own_python
 from reducekit.oracle.criterion import Matches, TimesOut, verdict
 from reducekit.oracle.kinds import Pattern
-from reducekit.oracle.limits import Limits
 from reducekit.oracle.oracle import Oracle
 from reducekit.own_checks import OracleRequest, OwnOracle
 
@@ -101,7 +100,7 @@ def replay_oracle(
     target: Target,
     trace: Trace,
     model: Model,
-    frontend_of: Callable[[Learnt], object],
+    frontend_of: Callable[[Learnt], Frontend],
     *,
     named_model: str | None,
 ) -> OwnOracle:
@@ -117,20 +116,28 @@ def replay_oracle(
             )
     target = target.named(trace.head)
     library = find_library(model.name, target.library)
-    fault = None
-    if target.fault is not None:
-        fault = read_fault(target.fault, target.faults)
-    patch = None if fault is None else resolve(fault, library.path)
-    replays = _Replays(library, patch, target.check_returns, reader(trace.format))
+    patch = patch_of(library.path, target.fault, target.faults)
+    read = reader(trace.format)
+    replays = _Replays(library, patch, target.check_returns, read)
+    # Of the failure that the user describes, the way in which a replay ends is no part.
+    described = any(request.failure[name] not in (None, (), []) for name in _OTHER_FAILURES)
+    limits = replace(
+        DEFAULT_LIMITS,
+        wall=request.limits.wall or DEFAULT_LIMITS.wall,
+        cpu=request.limits.cpu or DEFAULT_LIMITS.cpu,
+    )
     with ExitStack() as opened:
         with request.guard.held():
             server = replays.serve()
             opened.callback(server.close)
-        crashes = CrashCache(lambda text: replays.once(server, text))
-        outcome = server.replay(trace.calls, _first_limits(request.limits))
-        checks = None
-        if outcome.kind == "ok" and not target.check_returns and not _told(request):
-            limits = _first_limits(request.limits)
+
+        def replay(text: bytes) -> tuple[Sequence[Call], ReplayOutcome]:
+            calls = read(text)
+            return calls, server.replay(calls)
+
+        crashes = CrashCache(replay)
+        outcome = server.replay(trace.calls, limits)
+        if outcome.kind == "ok" and not target.check_returns and not described:
             checks = partial(opened_checker, library.interface.api, target.library, limits=limits)
             with ExitStack() as other:
                 checker = checks(server, stack=other)
@@ -138,47 +145,53 @@ def replay_oracle(
                     outcome = checker.judged(trace.calls, outcome)
             if outcome.kind == "mismatch":
                 replays = replace(replays, checks=checks)
-        _refuse_success(request, target, trace, model, outcome, library)
+        _refuse_success(request, target, trace, model, outcome, library, described=described)
         crashes.remember(trace.text, trace.calls, outcome)
-        if was_lawful(model, trace.calls, outcome):
-            replays = replace(replays, model=model)
-        if not target.check_returns and not _told(request):
-            replays = replace(replays, batch=batching(model, outcome))
-        if outcome.kind == "timeout" and not _told(request):
-            replays = replace(replays, hangs=hangs_after(trace.calls, outcome, server))
+        lawful = was_lawful(model, trace.calls, outcome)
+        batch, hangs, many = None, None, None
+        if not target.check_returns and not described:
+            batch = batching(model, outcome)
+        if outcome.kind == "timeout" and not described:
+            hangs = hangs_after(trace.calls, outcome, server)
+        replays = replace(replays, model=model if lawful else None, batch=batch, hangs=hangs)
         executors: list[ReplayExecutor] = []
-        learnt = Learnt(
-            crashes.last,
-            outcome.kind == "mismatch" and replays.checks is None,
-            _first_failing(
-                request,
+        if outcome.kind != "mismatch" and not described:
+            many = small_traces(
                 model,
                 outcome,
                 server,
-                executors,
                 crashes,
-                lawful=replays.model is not None,
-                hangs=replays.hangs,
-            ),
-        )
-        limits = replace(
-            request.limits,
-            cpu=request.limits.cpu or DEFAULT_LIMITS.cpu,
-            memory=request.limits.memory or DEFAULT_LIMITS.memory,
+                limits,
+                lambda: executors[-1].count_run(),
+                lawful=lawful,
+                hangs=hangs,
+            )
+        learnt = Learnt(
+            crashes.last,
+            outcome.kind == "mismatch" and replays.checks is None,
+            None if many is None else many.first,
         )
         recorded = any(call.result is not None for call in trace.calls)
+        head = target.head(trace.format, named_model or model.name)
+
+        def finish(text: bytes) -> bytes:
+            if recorded:
+                text = _with_results(text, trace.format, replays, server, model)
+            return head + text[head_length(text) :] if head else text
+
         return OwnOracle(
-            frontend_of(learnt),  # type: ignore[arg-type]  # a frontend; it imports this module
+            frontend_of(learnt),
             _replay_command(target, named_model, model),
             replays.opener(crashes, executors),
-            limits,
+            replace(
+                request.limits,
+                cpu=request.limits.cpu or DEFAULT_LIMITS.cpu,
+                memory=request.limits.memory or DEFAULT_LIMITS.memory,
+            ),
             libraries=(Path(library.path),),
             notes=(f"note: {library.note}",) if library.note else (),
             subject=partial(subject_of, library, target.library or model.name),
-            finish=lambda text: _with_head(
-                _with_results(text, trace.format, replays, server, model) if recorded else text,
-                target.head(trace.format, named_model or model.name),
-            ),
+            finish=finish,
             close=opened.pop_all().close,
         )
 
@@ -207,11 +220,6 @@ class _Replays:
             self.library, jobs=jobs, patch=self.patch, check_results=self.check_results
         )
 
-    def once(self, server: ReplayServer, text: bytes) -> tuple[Sequence[Call], ReplayOutcome]:
-        """Replay a text."""
-        calls = self.read(text)
-        return calls, server.replay(calls)
-
     def opener(
         self, crashes: CrashCache, opened: list[ReplayExecutor]
     ) -> Callable[[Oracle, int], Executor]:
@@ -239,57 +247,6 @@ class _Replays:
         return opener
 
 
-def _first_failing(
-    request: OracleRequest,
-    model: Model,
-    wanted: ReplayOutcome,
-    server: ReplayServer,
-    opened: Sequence[ReplayExecutor],
-    crashes: CrashCache,
-    *,
-    lawful: bool,
-    hangs: float | None,
-) -> FirstFailing | None:
-    """Return what plays many small traces at a time, each replay counted as a run.
-
-    None where the failure is not the way in which a replay ends, or see `small_traces`.
-    """
-    if wanted.kind == "mismatch" or _told(request):
-        return None
-    many = small_traces(
-        model,
-        wanted,
-        server,
-        crashes,
-        _first_limits(request.limits),
-        lambda: opened[-1].count_run(),
-        lawful=lawful,
-        hangs=hangs,
-    )
-    return None if many is None else many.first
-
-
-def _told(request: OracleRequest) -> bool:
-    """Return whether the user told what the failure is, other than how the replay ends."""
-    return any(request.failure[name] not in (None, (), []) for name in _OTHER_FAILURES)
-
-
-def _asked_for(request: OracleRequest, outcome: ReplayOutcome) -> bool:
-    """Return whether a replay ended with the status or printed the patterns that were asked for."""
-    patterns = {each.name: request.failure[each.name] for each in fields(Pattern)}
-    asked = Pattern(**patterns).criterion()
-    return asked != Matches() and verdict(asked, [outcome.as_outcome()])
-
-
-def _first_limits(limits: Limits) -> Limits:
-    """Return the limits of the first replay."""
-    return replace(
-        DEFAULT_LIMITS,
-        wall=limits.wall or DEFAULT_LIMITS.wall,
-        cpu=limits.cpu or DEFAULT_LIMITS.cpu,
-    )
-
-
 def _refuse_success(
     request: OracleRequest,
     target: Target,
@@ -297,10 +254,17 @@ def _refuse_success(
     model: Model,
     outcome: ReplayOutcome,
     library: Library,
+    *,
+    described: bool,
 ) -> None:
-    """Raise NotInterestingError, with words, for a trace whose replay is no failure."""
+    """Raise NotInterestingError, with words, for a trace whose replay is no failure.
+
+    One that ended with the status or printed the patterns that were asked for is one.
+    """
     name, file = request.name, request.file
-    if _asked_for(request, outcome):
+    asked = Pattern(**{each.name: request.failure[each.name] for each in fields(Pattern)})
+    criterion = asked.criterion()
+    if criterion != Matches() and verdict(criterion, [outcome.as_outcome()]):
         return
     if outcome.kind == "parse":
         raise NotInterestingError(f"{name}: the library cannot play it: {outcome.reason}")
@@ -311,7 +275,7 @@ def _refuse_success(
             f"{name} breaks the contract of the API, which is no failure of the solver\n"
             f"{outcome.reason}{hint}\n(reducekit trace --check {file} shows all such calls)"
         )
-    if outcome.kind != "ok" or _told(request):
+    if outcome.kind != "ok" or described:
         return
     kinds = Counter(call.name for call in trace.calls)
     counts = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
@@ -369,9 +333,10 @@ def _with_results(
     """Return a trace of a format with what its calls return, if its replay ends as without."""
     trace = read_trace(text, name)
     before = server.replay(trace.calls)
+    returning = {name for name, known in model.calls.items() if known.result is not None}
     calls = [
         with_result(call, result)
-        if result is not None and call.result is None and _has_result(model, call)
+        if result is not None and call.result is None and call.name in returning
         else call
         for call, result in zip(trace.calls, before.results, strict=False)
     ]
@@ -382,15 +347,6 @@ def _with_results(
     after = server.replay(replays.read(printed))
     same = (after.kind, after.status, after.signal) == (before.kind, before.status, before.signal)
     return printed if same else text
-
-
-def _with_head(text: bytes, head: bytes) -> bytes:
-    return head + text[head_length(text) :] if head else text
-
-
-def _has_result(model: Model, call: Call) -> bool:
-    known = model.calls.get(call.name)
-    return known is not None and known.result is not None
 
 
 def in_words(calls: Sequence[Call]) -> str:

@@ -6,17 +6,19 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from reducekit.errors import ParseError, UsageError
 from reducekit.executors.local import LocalExecutor
 from reducekit.frontends.trace.language.calls import Call, Trace
 from reducekit.frontends.trace.language.text import (
     FORMATS,
+    HEAD_OPTIONS,
     head_options,
     options_to_play,
     read_trace,
@@ -31,11 +33,11 @@ from reducekit.frontends.trace.player import (
     ReplayOutcome,
     ReplayServer,
     find_library,
-    read_fault,
-    resolve,
 )
 from reducekit.frontends.trace.player.checker import opened_checker
 from reducekit.frontends.trace.player.contract import classified
+from reducekit.frontends.trace.player.faults import patch_of
+from reducekit.frontends.trace.player.outcome import where
 from reducekit.offers import FormatOption, PlayEnd, Playing, PlayRequest
 from reducekit.oracle.command import Command
 from reducekit.oracle.criterion import Everything
@@ -69,14 +71,8 @@ def play(request: PlayRequest) -> PlayEnd:
     if request.command is None:
         with request.guard.allowed():
             return _with_library(request, choices)
-    for given, name in (
-        (choices.library, "library"),
-        (choices.fault, "fault"),
-        (choices.check_returns, "check_returns"),
-        (choices.results, "results"),
-        (choices.gdb, "gdb"),
-    ):
-        if given:
+    for name in ("library", "fault", "check_returns", "results", "gdb"):
+        if getattr(choices, name):
             raise UsageError(f"`{name}` is for replays against a library, not for `command`")
     return _with_command(request, choices, request.command)
 
@@ -90,8 +86,7 @@ def _with_library(request: PlayRequest, choices: _Choices) -> PlayEnd:
     library = find_library(_api(choices, trace), choices.library)
     if choices.gdb:
         return _in_debugger(trace, library, choices)
-    fault = None if choices.fault is None else read_fault(choices.fault, choices.faults)
-    patch = None if fault is None else resolve(fault, library.path)
+    patch = patch_of(library.path, choices.fault, choices.faults)
     with ReplayServer(library, patch=patch, check_results=choices.check_returns) as server:
         outcome = server.replay(trace.calls, request.limits)
         if outcome.kind == "ok":
@@ -100,19 +95,14 @@ def _with_library(request: PlayRequest, choices: _Choices) -> PlayEnd:
                 checker = opened_checker(api, choices.library, server, request.limits, opened)
                 if checker is not None:
                     outcome = checker.judged(trace.calls, outcome)
-    lines: list[str] = []
-    if choices.results:
-        lines = [
-            f"{call.line}: {call}: {result}"
-            for call, result in zip(trace.calls, outcome.results, strict=False)
-            if result is not None
-        ]
-    number = outcome.signal
-    if outcome.kind == "timeout" and number == signal.SIGKILL:
-        number = signal.SIGALRM
+    lines = (
+        f"{call.line}: {call}: {result}"
+        for call, result in zip(trace.calls, outcome.results, strict=False)
+        if choices.results and result is not None
+    )
     return PlayEnd(
         outcome.status,
-        number,
+        _number(outcome.signal, late=outcome.kind == "timeout"),
         _summary(outcome, trace.calls),
         outcome.stdout,
         outcome.stderr,
@@ -126,12 +116,8 @@ def _in_debugger(trace: Trace, library: Library, choices: _Choices) -> PlayEnd:
     # Imported here: programs play traces to check answers.
     from reducekit.frontends.trace.programs import program
 
-    for given, name in (
-        (choices.fault, "fault"),
-        (choices.check_returns, "check_returns"),
-        (choices.results, "results"),
-    ):
-        if given:
+    for name in ("fault", "check_returns", "results"):
+        if getattr(choices, name):
             raise UsageError(f"`gdb` and `{name}` are mutually exclusive: give one")
     if shutil.which(_GDB) is None:
         raise UsageError(f"{_GDB} is not in PATH: install it, or leave out `gdb`")
@@ -142,7 +128,11 @@ def _in_debugger(trace: Trace, library: Library, choices: _Choices) -> PlayEnd:
         words = [_GDB, "--args", sys.executable, str(path)]
         before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for gdb
         try:
-            status = subprocess.run(words, check=False, preexec_fn=_heed_interrupts).returncode
+            status = subprocess.run(
+                words,
+                check=False,
+                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+            ).returncode
         finally:
             signal.signal(signal.SIGINT, before)
     names = ", ".join(dict.fromkeys(call.name for call in left_out))
@@ -151,24 +141,16 @@ def _in_debugger(trace: Trace, library: Library, choices: _Choices) -> PlayEnd:
     return PlayEnd(None if number else status, number, f"{_GDB} has ended", notes=notes)
 
 
-def _heed_interrupts() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
 def _named(choices: _Choices, trace: Trace) -> _Choices:
     """Return the options, with what the trace names where they say nothing."""
     if choices.library is None:
-        named = options_to_play(trace.head)
+        named: Mapping[str, str | None] = options_to_play(trace.head)
     else:  # a fault is one of a library
-        model = head_options(trace.head).get("model")
-        named = {} if model is None else {"model": model}
-    return replace(
-        choices,
-        model=choices.model or named.get("model"),
-        library=choices.library or named.get("library"),
-        fault=choices.fault or named.get("fault"),
-        faults=choices.faults or named.get("faults"),
-    )
+        named = {"model": head_options(trace.head).get("model")}
+    given: dict[str, Any] = {
+        name: getattr(choices, name) or named.get(name) for name in HEAD_OPTIONS
+    }
+    return replace(choices, **given)
 
 
 def _api(choices: _Choices, trace: Trace) -> str:
@@ -183,17 +165,15 @@ def _api(choices: _Choices, trace: Trace) -> str:
 
 
 def _summary(outcome: ReplayOutcome, calls: Sequence[Call]) -> str:
-    """Say how a replay ended, and where."""
+    """Return in words how a replay ended, and where."""
     if outcome.kind == "ok":
         return f"passed: {len(calls)} call{'' if len(calls) == 1 else 's'}"
     if outcome.kind in _NAMES:
         return f"{_NAMES[outcome.kind]}: {outcome.place or outcome.reason}"
     if outcome.last_call < 0:
         return outcome.describe()
-    call = calls[outcome.last_call]
-    place = f"line {call.line}" if call.line else f"call {outcome.last_call + 1}"
-    after = "after " if len(outcome.results) > outcome.last_call else "in "
-    return f"{outcome.describe()} {after}{place}: {call}"
+    after = "after" if len(outcome.results) > outcome.last_call else "in"
+    return f"{outcome.describe()} {after} {where(outcome.last_call, calls[outcome.last_call])}"
 
 
 def _with_command(request: PlayRequest, choices: _Choices, command: str | Sequence[str]) -> PlayEnd:
@@ -220,10 +200,13 @@ def _with_command(request: PlayRequest, choices: _Choices, command: str | Sequen
         described = f"{name}: {described}"
     if name in _STATUSES and outcome.limit is None:
         return PlayEnd(_STATUSES[name], None, described, outcome.stdout, outcome.stderr)
-    number = outcome.signal
-    if outcome.limit == "time" and number == signal.SIGKILL:
-        number = signal.SIGALRM
+    number = _number(outcome.signal, late=outcome.limit == "time")
     return PlayEnd(outcome.status, number, described, outcome.stdout, outcome.stderr)
+
+
+def _number(number: int | None, *, late: bool) -> int | None:
+    """Return the signal by which to end: a run that was killed as time was up ends by SIGALRM."""
+    return signal.SIGALRM if late and number == signal.SIGKILL else number
 
 
 PLAYING = Playing(

@@ -1,4 +1,4 @@
-"""Tests random traces by a library: crashes, models that are none, answers that another refutes.
+"""Tests random traces by a library: crashes, wrong models, answers that another solver refutes.
 
 The trace is played while it is made, so most tests cost one replay.
 """
@@ -17,7 +17,7 @@ from reducekit.errors import UsageError
 from reducekit.executors.executor import Closing, Executor
 from reducekit.frontend import Frontend
 from reducekit.frontends.trace.generate.generator import Generator
-from reducekit.frontends.trace.hunt.options import TraceOptions
+from reducekit.frontends.trace.hunt.generator import TraceOptions
 from reducekit.frontends.trace.language.calls import Call
 from reducekit.frontends.trace.language.text import print_trace, read_trace, reader
 from reducekit.frontends.trace.model.definition import Model
@@ -173,7 +173,7 @@ class LibraryTester(Closing):
     def _judged(
         self, calls: Sequence[Call], outcome: ReplayOutcome, wrong: Wrong | None, *, checked: bool
     ) -> Tested:
-        """Say what a replay shows, without the text."""
+        """Return what a replay shows, without the text."""
         model = self._system.model
         if outcome.kind == "parse":
             raise UsageError(
@@ -259,23 +259,15 @@ def reduction(
     def first_failing(traces: Sequence[Sequence[Call]]) -> int | None:
         return small[-1].first(traces) if small else None
 
+    died = isinstance(criterion, Ends) and criterion.expected.limit is None
+    sharing = release_of(model) is not None and (died or isinstance(criterion, Answers))
     return OwnReduction(
-        traces(
-            model,
-            last=crashes.last,
-            first_failing=first_failing if _sharing(model, criterion) else None,
-        ),
+        traces(model, last=crashes.last, first_failing=first_failing if sharing else None),
         opened,
         _PATIENCE,
         lambda text: len(read(text)),
         "calls",
     )
-
-
-def _sharing(model: Model, criterion: Criterion) -> bool:
-    """Return whether small traces that show a bug can share a replay."""
-    died = isinstance(criterion, Ends) and criterion.expected.limit is None
-    return release_of(model) is not None and (died or isinstance(criterion, Answers))
 
 
 def own_tests(
@@ -294,9 +286,18 @@ def own_tests(
     library, patch = options.target(model.name)
     model = fitted(model, library)
     notes = [library.note] if library.note else []
-    reference = None
-    if not no_compare:
-        reference = _reference(model.name, compare, options.library, notes)
+    reference: Reference | None = None
+    try:
+        if not no_compare:
+            reference = reference_for(model.name, options.library, compare)
+            if reference is None and compare is not None:
+                raise UsageError(
+                    f"answers of {model.name} cannot be checked: `compare` is of no use"
+                )
+    except UsageError as error:
+        if compare is not None:
+            raise
+        notes.append(f"answers are not checked: {error}")
     system = System(
         model,
         library,
@@ -320,22 +321,6 @@ def own_tests(
         subject=partial(subject_of, library, options.library or model.name),
         notes=tuple(notes),
     )
-
-
-def _reference(
-    api: str, compare: str | None, library: str | None, notes: list[str]
-) -> Reference | None:
-    """Return the solver that answers are compared with, other than the one under test."""
-    try:
-        found = reference_for(api, library, compare)
-    except UsageError as error:
-        if compare is not None:
-            raise
-        notes.append(f"answers are not checked: {error}")
-        return None
-    if found is None and compare is not None:
-        raise UsageError(f"answers of {api} cannot be checked: `compare` is of no use")
-    return found
 
 
 def _summary(counts: Mapping[str, int], inputs: int, seconds: float) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib import metadata
 from importlib.util import find_spec
 from itertools import chain
@@ -76,19 +76,12 @@ def _of_python_sat() -> str | None:
     return None if spec is None else spec.origin
 
 
-def _of_pyboolector() -> str | None:
-    spec = find_spec("pyboolector")
+def _of_package(module: str, above: int, pattern: str) -> str | None:
+    """Return a library that a wheel brings along, in a folder beside its module's."""
+    spec = find_spec(module)
     if spec is None or spec.origin is None:
         return None
-    found = sorted(Path(spec.origin).parent.glob("pyboolector.libs/libboolector*.so*"))
-    return str(found[0]) if found else None
-
-
-def _of_cvc5() -> str | None:
-    spec = find_spec("cvc5")
-    if spec is None or spec.origin is None:
-        return None
-    found = sorted(Path(spec.origin).parents[1].glob("cvc5.libs/libcvc5-*.so*"))
+    found = sorted(Path(spec.origin).parents[above].glob(pattern))
     return str(found[0]) if found else None
 
 
@@ -103,10 +96,12 @@ def _of_the_system(name: str) -> str | None:
 
 
 _PYTHON_SAT = ("python-sat", "1.9.dev17", _of_python_sat)
-_CVC5 = ("cvc5", "1.4.2", _of_cvc5)
-_PYBOOLECTOR = ("pyboolector", "3.2.4.38488416565", _of_pyboolector)
-
-
+_CVC5 = ("cvc5", "1.4.2", partial(_of_package, "cvc5", 1, "cvc5.libs/libcvc5-*.so*"))
+_PYBOOLECTOR = (
+    "pyboolector",
+    "3.2.4.38488416565",
+    partial(_of_package, "pyboolector", 0, "pyboolector.libs/libboolector*.so*"),
+)
 _PATCHED = {"300": 24}
 """Bytes that python-sat's versions have in the object before CaDiCaL's own."""
 
@@ -145,8 +140,8 @@ ENGINES: tuple[Engine, ...] = (
     Engine("boolector-lingeling", *_PYBOOLECTOR, {"lingeling": LINGELING}),
     Engine("boolector-cadical", *_PYBOOLECTOR, {"cadical": CCADICAL, "mobical": CCADICAL}),
     Engine("cvc5", *_CVC5, {"cvc5": CVC5}),
-    Engine("picosat", "", "", lambda: _of_the_system("libpicosat"), {"picosat": PICOSAT}),
-    Engine("minisat", "", "", lambda: _of_the_system("libminisat"), {"minisat": MINISAT}),
+    Engine("picosat", "", "", partial(_of_the_system, "libpicosat"), {"picosat": PICOSAT}),
+    Engine("minisat", "", "", partial(_of_the_system, "libminisat"), {"minisat": MINISAT}),
 )
 """All engines; the first one of an API is its default."""
 
@@ -182,7 +177,9 @@ def find_library(api: str, choice: str | None = None) -> Library:
         if not os.path.isfile(path):
             raise UsageError(f"there is no library {choice}")
         interface = _fitting(path, api, candidates)
-        return Library(path, interface, _left_out(interface))
+        names = ", ".join(interface.lacking)
+        note = f"the library lacks these calls, so they are left out: {names}" if names else ""
+        return Library(path, interface, note)
     for engine in candidates:
         if choice in (None, engine.name) and (found := engine.find()) is not None:
             interface = engine.interfaces[api]
@@ -246,6 +243,8 @@ def api_of(choice: str) -> str:
 def _fitting(path: str, api: str, candidates: list[Engine]) -> Interface:
     """Return the first interface whose object the library can make, and take down if it says so.
 
+    Of IPASIR all functions are needed.
+
     Raises UsageError if there is none: a library that cannot play a call shows no failure.
     """
     content = Path(path).read_bytes()
@@ -258,8 +257,16 @@ def _fitting(path: str, api: str, candidates: list[Engine]) -> Interface:
         interfaces.insert(0, _stock(api, content))
     lacking: list[str] = []
     for interface in interfaces:
-        needed = _needed(interface)
-        lacking = [symbol for symbol in needed if symbol.encode() not in content]
+        texts = (
+            text
+            for name, text in interface.calls.items()
+            if interface is IPASIR_C or name in _ALWAYS
+        )
+        lacking = [
+            symbol
+            for symbol in dict.fromkeys(chain.from_iterable(map(_symbols, texts)))
+            if not _is_own(symbol) and symbol.encode() not in content
+        ]
         if not lacking:
             return _playable(interface, path, content)
     raise UsageError(
@@ -334,15 +341,6 @@ def _is_own(symbol: str) -> bool:
     return symbol.startswith(HELPS)
 
 
-def _needed(interface: Interface) -> list[str]:
-    """Return the functions without which nothing can be played: all those of IPASIR."""
-    texts = [
-        text for name, text in interface.calls.items() if interface is IPASIR_C or name in _ALWAYS
-    ]
-    symbols = dict.fromkeys(symbol for text in texts for symbol in _symbols(text))
-    return [symbol for symbol in symbols if not _is_own(symbol)]
-
-
 def _symbols(text: str) -> list[str]:
     """Return the functions of the library that a call needs."""
     found = [call.partition("(")[0].split()[-1] for call in text.split(";")]
@@ -350,26 +348,20 @@ def _symbols(text: str) -> list[str]:
     return [symbol for symbol in found if symbol not in _OF_LIBC]
 
 
-def _left_out(interface: Interface) -> str:
-    if not interface.lacking:
-        return ""
-    return f"the library lacks these calls, so they are left out: {', '.join(interface.lacking)}"
-
-
 def _note(engine: Engine) -> str:
+    """Return a warning if the version that is installed is older than those that were tested."""
     if not engine.distribution:
         return ""
     try:
         version = metadata.version(engine.distribution)
     except metadata.PackageNotFoundError:
         return ""
-    if _numbers(version) >= _numbers(engine.oldest):
+    installed, oldest = (
+        [int(each) for each in re.findall(r"\d+", text)] for text in (version, engine.oldest)
+    )
+    if installed >= oldest:
         return ""
     return (
         f"{engine.distribution} {version} is installed; replays were tested with "
         f"{engine.oldest} and newer"
     )
-
-
-def _numbers(version: str) -> list[int]:
-    return [int(each) for each in re.findall(r"\d+", version)]

@@ -1,14 +1,14 @@
-"""LiveTester: a trace is made, played while it is made, and what the solver answered is checked.
+"""LiveTester: makes a trace, plays it while it is made, and checks what the solver answered.
 
-One replay is enough: of a SAT solver, a copy of the process is asked for models and cores, so that
-the trace knows nothing of it. What seems to be wrong is looked at again by a `checker.Checker`,
-as a reduction does.
+One replay is enough: of a SAT solver, a copy of the process is asked for models and cores, which
+leaves the trace as it is. What seems to be wrong is checked again by a `checker.Checker`, as a
+reduction does.
 
-Some traces share a process, one after the other, as a process of its own would cost a third
-of a short one's time. Whatever is not in order about a trace that was not the first is made
-and played again in a process of its own, and that is what counts: so a failure is that
-of one seed, and its trace shows it by itself. Only where it does not fail again there, and
-the process has died, are all traces of the process the failing one: they are legal together.
+Some traces share a process, one after the other, as a process of its own would cost a third of a
+short one's time. A trace that is not the first of its process and fails is made and played again
+in a process of its own, and that outcome counts: so a failure is that of one seed, and its trace
+shows it by itself. Only if it does not fail again there, and the process has died, all traces of
+the process are the failing one: they are legal together.
 """
 
 from __future__ import annotations
@@ -84,7 +84,6 @@ class LiveTester(Closing):
         self._limits = limits
         self._api = library.interface.api
         self._checker: Checker | None = None
-        self._last: Trial | None = None
         self._row = self._next = 0  # the first seed of a row of them, and the next
         with ExitStack() as opened:
             self._live = opened.enter_context(LiveReplay(library, patch=patch, together=TOGETHER))
@@ -104,57 +103,53 @@ class LiveTester(Closing):
             self._row = seed
         self._next = seed + 1
         live.begin(self._limits, alone=(seed - self._row) % TOGETHER == 0)
-        found = self._played(seed)
-        if found is not None and (not live.company or found.outcome.kind == "ok"):
-            return found
-        if not live.company:
-            return self._looked_at_again()
-        together = None if found is None else self._together(found)
-        live.begin(self._limits, alone=True)
-        alone = self._played(seed)
-        if alone is None:
-            return self._looked_at_again()
-        return alone if together is None or alone.outcome.kind != "ok" else together
+        trial, right = self._played(seed)
+        if right and (not live.company or trial.outcome.kind == "ok"):
+            return trial
+        together = None
+        if live.company:
+            if right and trial.outcome.kind in ("signal", "exit"):
+                calls, outcome = live.together()
+                made = Generated(tuple(calls), ((0, outcome.results),), trial.made.whole)
+                together = Trial(made, outcome, company=live.company)
+            live.begin(self._limits, alone=True)
+            trial, right = self._played(seed)
+        if not right:
+            return self._checked(trial)
+        return trial if together is None or trial.outcome.kind != "ok" else together
 
-    def _played(self, seed: int) -> Trial | None:
-        """Make and play a trace that was begun; None if an answer is not known to be right."""
+    def _played(self, seed: int) -> tuple[Trial, bool]:
+        """Make and play a trace that was begun; also return whether no answer may be wrong."""
         watched = None
         if self._other is not None:
             watched = _Watched(self._live, Formula(self._api), names_of(self._api))
         made = self._generator.generate(seed, (watched or self._live).play)
         outcome = self._live.finish()
         if self._reference is None or outcome.kind != "ok":
-            return Trial(made, outcome)
-        self._last = Trial(made, outcome, True)
+            return Trial(made, outcome), True
+        trial = Trial(made, outcome, True)
         if watched is not None:
-            return self._last if self._right(watched) else None
-        found = self._checked(self._last)
-        return None if found.wrong else found
-
-    def _looked_at_again(self) -> Trial:
-        """Say what is wrong with the answers of the trace just played, if anything is."""
-        assert self._last is not None, "no answers were checked"
-        return self._checked(self._last)
+            return trial, self._right(watched)
+        trial = self._checked(trial)
+        return trial, trial.wrong is None
 
     def _checked(self, trial: Trial) -> Trial:
         """Check the answers of a trace by further replays, or by another solver."""
-        found = self._again().check(trial.made.calls, trial.outcome.results)
+        if self._checker is None:  # it is seldom needed
+            assert self._reference is not None
+            server = self._stack.enter_context(ReplayServer(self._library, patch=self._patch))
+            self._checker = checker_of(
+                self._api, self._reference, server, self._limits, self._stack
+            )
+        found = self._checker.check(trial.made.calls, trial.outcome.results)
         wrong = found if isinstance(found, Wrong) else None
         return replace(trial, checked=found != "unknown", wrong=wrong)
-
-    def _together(self, found: Trial) -> Trial | None:
-        """Return all traces of the process that died as one; None if that is not how it ended."""
-        if found.outcome.kind not in ("signal", "exit"):
-            return None
-        calls, outcome = self._live.together()
-        made = Generated(tuple(calls), ((0, outcome.results),), found.made.whole)
-        return Trial(made, outcome, company=self._live.company)
 
     def close(self) -> None:
         self._stack.close()
 
     def _right(self, watched: _Watched) -> bool:
-        """Return whether all answers are right; not if anything is unknown."""
+        """Return whether all answers are right; False if anything is unknown."""
         literals = watched.formula.literals
         for solve, (asked, about) in zip(watched.formula.rounds, watched.asked, strict=True):
             said = None if asked is None else self._live.answer(asked)
@@ -168,16 +163,6 @@ class LiveTester(Closing):
             ):
                 return False
         return True
-
-    def _again(self) -> Checker:
-        """Return what checks a whole trace by further replays; it is seldom needed."""
-        if self._checker is None:
-            assert self._reference is not None
-            server = self._stack.enter_context(ReplayServer(self._library, patch=self._patch))
-            self._checker = checker_of(
-                self._api, self._reference, server, self._limits, self._stack
-            )
-        return self._checker
 
 
 class _Watched:
@@ -211,7 +196,7 @@ class _Watched:
         return results
 
     def _queries(self, solve: Round) -> tuple[str, list[int]]:
-        """Return what `queries` does, without another look at the clauses of the solve before."""
+        """Return what `queries` does, but look at each clause only once."""
         if solve.answer != SAT:
             return queries(solve, self.formula.literals, self._names)
         self._variables.update(map(abs, self.formula.literals[self._seen : solve.end]))

@@ -19,6 +19,7 @@ from reducekit.frontends.trace.model.definition import Model
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.player.helpers import text_of
 from reducekit.frontends.trace.player.libraries import Library, find_library, linked_interface
+from reducekit.frontends.trace.player.outcome import where
 from reducekit.frontends.trace.player.prototypes import (
     HELPS,
     Interface,
@@ -27,9 +28,8 @@ from reducekit.frontends.trace.player.prototypes import (
 )
 from reducekit.frontends.trace.player.records import Encoder, UnplayableCall
 from reducekit.frontends.trace.programs.c import c_program
-from reducekit.frontends.trace.programs.final_answer import final_answer
 from reducekit.frontends.trace.programs.python import python_program
-from reducekit.frontends.trace.programs.statements import CPP, PYTHON, C, Writer
+from reducekit.frontends.trace.programs.statements import CPP, PYTHON, C, Writer, final_answer
 
 LANGUAGES = ("c", "cpp", "py")
 """The languages that programs are written in, by the suffixes of their files."""
@@ -103,6 +103,4 @@ def _played(
             left_out = (call for call in calls if call.name in omitted and call.name != "return")
             return played, tuple(left_out)
         at, why = illegal.index, illegal.why
-    call = played[at]
-    place = f"line {call.line}" if call.line else f"call {at + 1}"
-    raise UsageError(f"cannot write a program: {place}: {call}: {why}")
+    raise UsageError(f"cannot write a program: {where(at, played[at])}: {why}")

@@ -9,13 +9,13 @@ from itertools import chain
 from reducekit.frontends.trace.player.answers import SAT, UNSAT
 from reducekit.frontends.trace.player.outcome import MISMATCH
 from reducekit.frontends.trace.player.prototypes import HELPS, Step
-from reducekit.frontends.trace.programs.final_answer import FinalAnswer
 from reducekit.frontends.trace.programs.statements import (
     ANSWER,
     KEPT,
     METHOD,
     SOLVER,
     Code,
+    FinalAnswer,
     Statement,
     joined,
     numbers,

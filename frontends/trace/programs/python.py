@@ -10,12 +10,12 @@ from pathlib import Path
 from reducekit.frontends.trace.player.answers import SAT, UNSAT
 from reducekit.frontends.trace.player.outcome import MISMATCH
 from reducekit.frontends.trace.player.prototypes import Step
-from reducekit.frontends.trace.programs.final_answer import FinalAnswer
 from reducekit.frontends.trace.programs.statements import (
     ANSWER,
     METHOD,
     SOLVER,
     Code,
+    FinalAnswer,
     Statement,
     joined,
     numbers,

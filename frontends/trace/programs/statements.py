@@ -1,4 +1,8 @@
-"""The calls of a trace as statements of a program, in any language."""
+"""The calls of a trace as statements of a program, in any language, and the answer it checks.
+
+A reduced wrong answer is the last one of its trace. Asking for values changes what some solvers
+do next, so only an answer that nothing but queries follows is checked.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 
+from reducekit.errors import UsageError
+from reducekit.frontends.trace.formats.convert import names_of
 from reducekit.frontends.trace.language.calls import Call, Value
+from reducekit.frontends.trace.model.definition import Model
+from reducekit.frontends.trace.player.answers import SAT, UNSAT, Formula
+from reducekit.frontends.trace.player.checker import reference_for
+from reducekit.frontends.trace.player.libraries import Library
 from reducekit.frontends.trace.player.prototypes import (
     TAKEN,
     Interface,
@@ -16,7 +26,7 @@ from reducekit.frontends.trace.player.prototypes import (
     steps_of,
     taken,
 )
-from reducekit.frontends.trace.programs.final_answer import FinalAnswer
+from reducekit.frontends.trace.player.server_pool import ReplayServer
 
 SOLVER, KEPT, ANSWER = "solver", "kept", "answer"
 """Variables of a program: the object, what `%` stands for, and the answer that is checked."""
@@ -26,6 +36,7 @@ METHOD = re.compile(r"_ZNK?\d+(CaDiCaL\d*?|Minisat)6Solver(?:(C1|D1)|\d+([a-z_]+
 _NOTHING = "getppid"
 """The function that a call without an effect makes in a replay."""
 _WIDTH = 96
+_CONSTRAIN = "constrain"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +74,73 @@ PYTHON = Spelling(
     "(number * {1})({0})",
     "(pointer * 1)()",
 )
+
+
+@dataclass(frozen=True, slots=True)
+class FinalAnswer:
+    """The last solve of a trace.
+
+    `solve` is the index of its call, and `end` that of the first call after which the model may
+    be gone. `value` is the name of the call that asks for values. `formula` are the literals of
+    the clauses, each ended by a 0, and of the assumptions as clauses. `expected` is the answer of
+    another solver, None if it is not known.
+    """
+
+    solve: int
+    end: int
+    value: str
+    formula: tuple[int, ...]
+    expected: int | None
+
+
+def final_answer(calls: Sequence[Call], model: Model) -> FinalAnswer | None:
+    """Return the last answer of a trace; None if it cannot be checked."""
+    names = names_of(model.name)
+    begins = [index for index, call in enumerate(calls) if call.name == names.get("init")]
+    if not begins:
+        return None
+    own = calls[begins[-1] :]
+    formula = Formula(model.name)
+    formula.take(own, [SAT] * len(own))
+    roles = {name: known.role for name, known in model.calls.items()}
+    if not formula.rounds or formula.rounds[-1].simplifies:
+        return None
+    last = formula.rounds[-1]
+    after = [roles.get(call.name, "other") for call in own[last.index + 1 :]]
+    queries = next((at for at, role in enumerate(after) if role != "query"), len(after))
+    if set(after[queries:]) - {"release"}:
+        return None
+    literals = formula.literals[: last.end]
+    while literals and literals[-1]:
+        literals.pop()  # of a clause that is not closed
+    literals += [each for literal in last.assumed for each in (literal, 0)]
+    constrained = any(call.name == _CONSTRAIN for call in own)
+    expected = None if constrained else _by_another(literals, model.name)
+    if expected is None and not literals:
+        return None
+    return FinalAnswer(
+        solve=begins[-1] + last.index,
+        end=begins[-1] + last.index + 1 + queries,
+        value=names["value"],
+        formula=tuple(literals),
+        expected=expected,
+    )
+
+
+def _by_another(literals: Sequence[int], api: str) -> int | None:
+    """Return what another solver answers; None if it does not, or there is none."""
+    try:
+        reference = reference_for(api, None)
+    except UsageError:
+        return None
+    if not isinstance(reference, Library):
+        return None
+    calls = [Call("init", ()), *(Call("add", (literal,)) for literal in literals)]
+    calls.append(Call("solve", ()))
+    with ReplayServer(reference) as server:
+        results = server.replay(calls).results
+    answer = results[-1] if len(results) == len(calls) else None
+    return answer if answer in (SAT, UNSAT) else None
 
 
 @dataclass(frozen=True, slots=True)
