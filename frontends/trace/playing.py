@@ -44,8 +44,8 @@ from reducekit.oracle.criterion import Everything
 from reducekit.oracle.oracle import Oracle
 
 _APIS = {"lgl": "lingeling", "mobical": "cadical", "boolector": "boolector", "words": "ipasir"}
+# The format that several APIs have.
 _SHARED = "words"
-"""The format that several APIs have."""
 _STATUSES = {"contract": CONTRACT, "parse": PARSE, "oracle": MISMATCH}
 _GDB = "gdb"
 _NAMES = {"ok": "passed", "contract": "contract violation", "mismatch": "wrong result"}

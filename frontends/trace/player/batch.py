@@ -24,28 +24,27 @@ ENDED = ("signal", "exit", "mismatch", "timeout")
 """Ends of a replay that belong to a call."""
 CALLS_TOGETHER = 20_000
 """Calls in one replay: it takes some 50 ms, as one of a long recorded trace does."""
+# Of wall time, for many small traces in one replay.
 _SECONDS = 10.0
-"""Of wall time, for many small traces in one replay."""
+# The number of traces with another outcome that are skipped, each at the cost of a replay.
 _STRAY = 3
-"""The number of traces with another outcome that are skipped, each at the cost of a replay."""
+# A timeout counts as this number of them.
 _SLOW = 2
-"""A timeout counts as this number of them."""
+# The number of traces that have to fail alone, too, before a shared process is trusted.
+#
+# A trace that does not fail alone is detected at the end, when the result is played alone, and the
+# search goes back. With one instead of two, each reduction takes a replay less, but that of a fault
+# that corrupts memory went back 32 times: 1,682 replays instead of 598, for a larger trace.
 _AGREED = 2
-"""The number of traces that have to fail alone, too, before a shared process is trusted.
-
-A trace that does not fail alone is detected at the end, when the result is played alone, and the
-search goes back. With one instead of two, each reduction takes a replay less, but that of a fault
-that corrupts memory went back 32 times: 1,682 replays instead of 598, for a larger trace.
-"""
+# Sharing ends after this number of traces that pass alone, if they are also at least twice as
+# many as those that fail: each costs a replay, while passing in a shared replay costs little.
 _LOST = 10
-"""Sharing ends after this number of traces that pass alone, if they are also at least twice as
-many as those that fail: each costs a replay, while passing in a shared replay costs little."""
+# How much a replay still counts after the next one, for what to expect of those to come.
 _LATE = 0.8
-"""How much a replay still counts after the next one, for what to expect of those to come."""
 _CPU_LEAST = 2.0
+# Seconds of CPU that many small traces get in one replay, at least and in times of the first
+# one's, which is as long as all of them. Most take 50 ms, but a fault may make some hang.
 _CPU = 5
-"""Seconds of CPU that many small traces get in one replay, at least and in times of the first
-one's, which is as long as all of them. Most take 50 ms, but a fault may make some hang."""
 _MOST = 4096  # proofs that are kept
 
 

@@ -48,10 +48,10 @@ _SAID = {
     "core": "the failed assumptions do not fail together",
     "sat": "satisfiable, but another solver finds no model",
 }
+# For a script. Hardly any random one needs more; what is hard for both solvers tells nothing.
 _SECONDS = 2.0
-"""For a script. Hardly any random one needs more; what is hard for both solvers tells nothing."""
+# What is wrong, by the answer in the trace and that of the other solver.
 _KINDS: dict[tuple[str, bytes], Kind] = {("sat", b"unsat"): "sat", ("unsat", b"sat"): "unsat"}
-"""What is wrong, by the answer in the trace and that of the other solver."""
 _UNKNOWN = b"unknown"
 
 

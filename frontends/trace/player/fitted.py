@@ -19,7 +19,6 @@ from msgspec import structs
 from reducekit.frontends.trace.model.definition import (
     Model,
     Option,
-    OptionModel,
     Options,
     Preset,
 )
@@ -57,8 +56,8 @@ for width in (32, 40):
             print(*row)
         break
 """
+# `ipasir_signature`, as the IPASIR header declares it, and its like: `ccadical_signature`.
 _SIGNATURE = re.compile(rb"\0([a-z]+_signature)\0")
-"""`ipasir_signature`, as the IPASIR header declares it, and its like: `ccadical_signature`."""
 _SAYS = """
 import ctypes, sys
 function = getattr(ctypes.CDLL(sys.argv[1]), sys.argv[2])
@@ -72,9 +71,37 @@ def fitted(model: Model, library: Library) -> Model:
     """Return a model with the options of a library, whose generator makes no call it lacks."""
     played = library.interface.calls
     phases = {name: each.only(played) for name, each in model.phases.items()}
-    table = options_of(library) if model.options.call else {}
-    options = _options(model.options, table) if table else model.options
+    options = model.options
+    table = options_of(library) if options.call else {}
+    if table:
+        options = structs.replace(
+            options,
+            table=Options(table),
+            limits={
+                name: Range((max(low, table[name].low), min(high, table[name].high)))
+                for name, (low, high) in options.limits.items()
+                if name in table
+            },
+            instead=_presets(options.instead, table),
+            besides=_presets(options.besides, table),
+            exclude=Names(options.exclude & table.keys()),
+        )
     return replace(model, options=options, phases=phases)
+
+
+def _presets(presets: tuple[Preset, ...], table: Mapping[str, Option]) -> tuple[Preset, ...]:
+    """Return the presets without what a library does not know, refuses or does anyway."""
+
+    def matters(name: str, value: int) -> bool:
+        option = table.get(name)
+        return option is not None and (
+            option.low <= value <= option.high and value != option.default
+        )
+
+    return tuple(
+        structs.replace(preset, values={n: v for n, v in preset.values.items() if matters(n, v)})
+        for preset in presets
+    )
 
 
 def options_of(library: Library) -> Mapping[str, Option]:
@@ -86,41 +113,10 @@ def options_of(library: Library) -> Mapping[str, Option]:
 @lru_cache(16)
 def _asked(path: str, symbol: str) -> Mapping[str, Option]:
     found: dict[str, Option] = {}
-    for line in answer(_OPTIONS, path, symbol).decode("ascii", "replace").splitlines():
+    for line in answer(_OPTIONS, path, symbol).splitlines():
         name, *numbers = line.split()
         found[name] = Option(name, *map(int, numbers))
     return found
-
-
-def _options(options: OptionModel, table: Mapping[str, Option]) -> OptionModel:
-    limits = {}
-    for name in options.limits.keys() & table.keys():
-        low, high = options.limits[name]
-        option = table[name]
-        limits[name] = Range((max(low, option.low), min(high, option.high)))
-    return structs.replace(
-        options,
-        table=Options(table),
-        limits=limits,
-        instead=_presets(options.instead, table),
-        besides=_presets(options.besides, table),
-        exclude=Names(options.exclude & table.keys()),
-    )
-
-
-def _presets(presets: tuple[Preset, ...], table: Mapping[str, Option]) -> tuple[Preset, ...]:
-    """Return the presets without what a library does not know, refuses or does anyway."""
-    found = []
-    for preset in presets:
-        values = {
-            name: value
-            for name, value in preset.values.items()
-            if name in table
-            and table[name].low <= value <= table[name].high
-            and value != table[name].default
-        }
-        found.append(structs.replace(preset, values=values))
-    return tuple(found)
 
 
 def subject_of(library: Library, choice: str) -> Subject:
@@ -132,11 +128,9 @@ def subject_of(library: Library, choice: str) -> Subject:
         return Subject(name, "")
     digest = hashlib.md5(content, usedforsecurity=False).hexdigest()
     file = f"{os.path.basename(library.path)}: {len(content):,} bytes, md5 {digest}"
-    said = [_answer(library.path, each.decode()) for each in set(_SIGNATURE.findall(content))]
-    return Subject(name, "; ".join([*sorted(filter(None, said)), file]))
-
-
-def _answer(path: str, function: str) -> str:
-    """Call a function that returns a string."""
-    said = answer(_SAYS, path, function)[:_LONGEST].decode("utf-8", "backslashreplace").strip()
-    return f"{said} ({function}())" if said else ""
+    said = [
+        f"{text} ({function}())"
+        for function in map(bytes.decode, set(_SIGNATURE.findall(content)))
+        if (text := answer(_SAYS, library.path, function)[:_LONGEST].strip())
+    ]
+    return Subject(name, "; ".join([*sorted(said), file]))

@@ -76,7 +76,7 @@ def _linked(library: str) -> list[str]:
     return [*(f"-I{each}" for each in headers), "-x", "none", library, f"-Wl,-rpath,{where}"]
 
 
-def answer(program: str, *arguments: str) -> bytes:
+def answer(program: str, *arguments: str) -> str:
     """Return what a Python program prints, given arguments; nothing if it fails.
 
     A library is asked in a process of its own: it may crash, print, or not load at all.
@@ -91,5 +91,5 @@ def answer(program: str, *arguments: str) -> bytes:
             check=True,
         )
     except (OSError, subprocess.SubprocessError):
-        return b""
-    return done.stdout
+        return ""
+    return done.stdout.decode("utf-8", "backslashreplace")

@@ -102,8 +102,8 @@ _PYBOOLECTOR = (
     "3.2.4.38488416565",
     partial(_of_package, "pyboolector", 0, "pyboolector.libs/libboolector*.so*"),
 )
+# Bytes that python-sat's versions have in the object before CaDiCaL's own.
 _PATCHED = {"300": 24}
-"""Bytes that python-sat's versions have in the object before CaDiCaL's own."""
 
 
 def _cadical(version: str) -> Mapping[str, Interface]:
@@ -120,15 +120,15 @@ spell.restype = ctypes.c_char_p
 for number in range(1000):
     print((spell(number) or b"?").decode(), number)
 """
+# In a library of CaDiCaL's own build (and in Bitwuzla's and cvc5's), whatever the version.
 _STOCK = b"_ZN7CaDiCaL6SolverC1Ev"
-"""In a library of CaDiCaL's own build (and in Bitwuzla's and cvc5's), whatever the version."""
 _METHOD = re.compile(rb"_ZNK?\d+CaDiCaL\w+")
 _OF_LIBC = ("calloc", "fopen", "getppid", "_exit", "memchr", "mempcpy", "strcspn")
 _STOCK_APIS = ("cadical", "mobical", "ipasir")
+# Without these calls there is nothing to play. Others may be missing: they are left out.
 _ALWAYS = frozenset(("init", "new", "reset", "release", "delete", "add", "solve", "sat"))
-"""Without these calls there is nothing to play. Others may be missing: they are left out."""
+# APIs of libraries that have another API too, which can do more.
 _ASKED_LAST = ("ipasir",)
-"""APIs of libraries that have another API too, which can do more."""
 
 ENGINES: tuple[Engine, ...] = (
     Engine("lingeling", *_PYTHON_SAT, {"lingeling": LINGELING}),
@@ -331,7 +331,7 @@ def _spelled(interface: Interface, path: str) -> Interface:
 def _constants(path: str, function: str, prefix: str) -> Mapping[str, int]:
     """Return the constants that a library has names for, without what these begin with."""
     found: dict[str, int] = {}
-    for line in answer(_SPELL, path, function).decode("ascii", "replace").splitlines():
+    for line in answer(_SPELL, path, function).splitlines():
         name, _, number = line.partition(" ")
         found.setdefault(name.removeprefix(prefix), int(number))
     return found

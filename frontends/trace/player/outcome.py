@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 import signal
-import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, overload
+from typing import Literal
 
 from reducekit.frontends.trace.language.calls import Call, Value
 from reducekit.frontends.trace.player.records import Illegal
@@ -75,54 +74,13 @@ class ReplayOutcome:
         )
 
 
-class Results(Sequence[int | None]):
-    """What each call returned, None where it returns nothing: converted when looked at.
-
-    `raw` is as the child left it in memory, 8 bytes a call; `types` are those of the results, by
-    call. Pointers are addresses in the child. A slice is of the same kind if it is a prefix.
-    """
-
-    def __init__(self, raw: bytes, calls: Sequence[Call], types: dict[str, str]) -> None:
-        self._raw = raw
-        self._calls = calls
-        self._types = types
-
-    def __len__(self) -> int:
-        return len(self._raw) // 8
-
-    @overload
-    def __getitem__(self, index: int) -> int | None: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[int | None]: ...
-    def __getitem__(self, index: int | slice) -> int | Sequence[int | None] | None:
-        if isinstance(index, slice):
-            start, stop, step = index.indices(len(self))
-            if (start, step) == (0, 1):
-                return Results(self._raw[: 8 * stop], self._calls, self._types)
-            return [self[each] for each in range(*index.indices(len(self)))]
-        if index < 0:
-            index += len(self)
-        if not 0 <= index < len(self):
-            raise IndexError(index)
-        return _converted(self._raw, index, self._types.get(self._calls[index].name, ""))
-
-    def __iter__(self) -> Iterator[int | None]:
-        types = self._types
-        for index, call in zip(range(len(self)), self._calls, strict=False):
-            yield _converted(self._raw, index, types.get(call.name, ""))
-
-
-def _converted(raw: bytes, index: int, result: str) -> int | None:
-    """Return a result: of the register, only the bits of its type mean anything."""
-    if result == "int":
-        found: int = struct.unpack_from("<i", raw, 8 * index)[0]
-        return found
-    if result == "bool":
-        return raw[8 * index] & 1
-    if result in ("ptr", "handle"):
-        address: int = struct.unpack_from("<Q", raw, 8 * index)[0]
-        return address
-    return None
+CONVERTED: Mapping[str, Callable[[int], int]] = {
+    "int": lambda word: ((word & 0xFFFFFFFF) ^ 0x80000000) - 0x80000000,
+    "bool": lambda word: word & 1,
+    "ptr": lambda word: word & 0xFFFFFFFFFFFFFFFF,
+    "handle": lambda word: word & 0xFFFFFFFFFFFFFFFF,
+}
+"""Results by their types: of a register, only the bits of the type mean anything."""
 
 
 def unplayable(index: int, call: Call, message: str) -> ReplayOutcome:

@@ -29,25 +29,31 @@ from reducekit.oracle.outcome import Outcome
 
 MOST_TOGETHER = 32
 """Checks that share a replay at most: each one that was not played was proposed for nothing."""
+# Calls that are looked ahead for: to propose candidates that are not played costs time too.
 _LOOKAHEAD_CALLS = 16_000
-"""Calls that are looked ahead for: to propose candidates that are not played costs time too."""
+# Times as long as all calls before took together, after which a call hangs, at a first look.
 _HANGS = 5
-"""Times as long as all calls before took together, after which a call hangs, at a first look."""
+# Seconds after which it does so at least: a hundred times as long as most replays take.
 _HANGS_LEAST = 0.1
-"""Seconds after which it does so at least: a hundred times as long as most replays take."""
+# Times as long as the longest replay that passed, after which one hangs at least.
 _SLOWER = 3
-"""Times as long as the longest replay that passed, after which one hangs at least."""
 _PATIENCE = 10  # times the wall limit for a replay that did not get to run
 
 
 @dataclass(slots=True)
 class _Waiting:
-    """A check that was submitted and has not been played; its calls, once it was looked at."""
+    """A check that was submitted and is not finished; its calls, once it was looked at.
+
+    `again`: it is played once more, as it was starved. `confirms`: it failed after others in a
+    process, so its own replay tells whether those can be trusted that do.
+    """
 
     ticket: int
     text: bytes
     limits: Limits
     calls: Sequence[Call] = ()
+    again: bool = False
+    confirms: bool = False
 
 
 def hangs_after(calls: Sequence[Call], ending: ReplayOutcome, server: ReplayServer) -> float:
@@ -103,13 +109,9 @@ class ReplayExecutor(Executor):
         self._hangs = hangs
         self._queue: list[_Waiting] = []
         self._known: list[Finished] = []
-        self._played: dict[int, _Waiting] = {}
-        """Those that are being played by themselves, by ticket."""
-        self._again: set[int] = set()
-        self._confirmed: set[int] = set()
-        """The tickets of those that failed after others, and are played by themselves."""
+        self._played: dict[int, _Waiting] = {}  # alone, by ticket
         self._trusted: set[bytes] = set()
-        """The texts of which it was taken for granted that they fail by themselves."""
+        """The texts that were taken to fail alone, without a replay."""
         self.runs = 0
         self._reach = Reach()
 
@@ -177,15 +179,12 @@ class ReplayExecutor(Executor):
             replayed = self._checked(waiting.calls, replayed)
             self._note_time(replayed)
             if self._starved(waiting, replayed):
-                self._again.add(ticket)
+                waiting.again = True
                 wall = _PATIENCE * (waiting.limits.wall or 0)
                 waiting.limits = replace(waiting.limits, wall=wall)
                 self._start(waiting)
                 continue
-            self._again.discard(ticket)
-            if ticket in self._confirmed or digest(waiting.text) in self._trusted:
-                self._confirmed.discard(ticket)
-                assert self._batch is not None
+            if self._batch and (waiting.confirms or digest(waiting.text) in self._trusted):
                 self._crashes.trust.note(again=self._batch.wanted(replayed))
             judged = self._judged(waiting, replayed)
             passed = replayed.kind == "ok"
@@ -197,8 +196,6 @@ class ReplayExecutor(Executor):
         self._known = [done for done in self._known if done.ticket != ticket]
         self._queue = [each for each in self._queue if each.ticket != ticket]
         self._played.pop(ticket, None)
-        self._again.discard(ticket)
-        self._confirmed.discard(ticket)
         self._server.cancel(ticket)
 
     def close(self) -> None:
@@ -260,8 +257,7 @@ class ReplayExecutor(Executor):
         if (after and not self._crashes.trust.earned) or (
             ended.kind == "timeout" and self._hangs is None
         ):
-            if after:
-                self._confirmed.add(last.ticket)
+            last.confirms = after
             self._start(last)
             return False
         if after:
@@ -325,7 +321,7 @@ class ReplayExecutor(Executor):
         A replay does not sleep. One that has used little CPU time has not had its turn.
         """
         wall = waiting.limits.wall
-        if replayed.kind != "timeout" or wall is None or waiting.ticket in self._again:
+        if replayed.kind != "timeout" or wall is None or waiting.again:
             return False
         if self._hangs is not None or self._criterion.wall is not None:
             return False

@@ -60,19 +60,17 @@ _IOLBF = 1  # a buffer for each line: a crash loses no whole one
 _ARENA = 1 << 20  # bytes that Python maps at least for objects
 _WARM_UP = 16
 _IN_LISTS = 1 << 20  # bytes in the lists that malloc(3) keeps of blocks by size, at most
+# Sizes in bytes, largest first: malloc(3) splits the rest of a block into smaller ones.
 _BLOCKS = (*[1 << power for power in range(16, 10, -1)], *range(1032, 8, -16))
-"""Sizes in bytes, largest first: malloc(3) splits the rest of a block into smaller ones."""
 
 
 class _Mallinfo(ctypes.Structure):
-    """What mallinfo2(3) returns: `fordblks` bytes are free, `keepcost` of these at the top."""
+    """What mallinfo2(3) returns: ten numbers, of which the last two matter here."""
 
     _fields_ = [
-        (name, ctypes.c_size_t)
-        for name in (
-            *("arena", "ordblks", "smblks", "hblks", "hblkhd"),
-            *("usmblks", "fsmblks", "uordblks", "fordblks", "keepcost"),
-        )
+        ("others", ctypes.c_size_t * 8),
+        ("free", ctypes.c_size_t),  # fordblks
+        ("top", ctypes.c_size_t),  # keepcost: at the end of the heap
     ]
 
 
@@ -140,14 +138,14 @@ def _take_freed(libc: ctypes.PyDLL) -> None:
         return
     info.restype = _Mallinfo
     # There is no more than that, unless another library than glibc provides malloc(3).
-    room = info().fordblks + _IN_LISTS
+    room = info().free + _IN_LISTS
     for size in _BLOCKS:
         # While a list has such a block, malloc(3) takes it; then the top shrinks.
-        top = info().keepcost
-        while info().keepcost == top and room > 0:
+        top = info().top
+        while info().top == top and room > 0:
             libc.malloc(size)
             room -= size
-    libc.malloc(max(0, info().keepcost - _BLOCKS[-1]))
+    libc.malloc(max(0, info().top - _BLOCKS[-1]))
 
 
 def _of_the_interpreter(libc: ctypes.PyDLL) -> list[tuple[int, int]]:

@@ -8,6 +8,7 @@ import re
 import signal
 import socket
 import sys
+from array import array
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
@@ -20,9 +21,9 @@ from reducekit.frontends.trace.player.faults import Patch
 from reducekit.frontends.trace.player.helpers import compiled
 from reducekit.frontends.trace.player.libraries import Library
 from reducekit.frontends.trace.player.outcome import (
+    CONVERTED,
     Ending,
     ReplayOutcome,
-    Results,
     interpret,
 )
 from reducekit.frontends.trace.player.records import (
@@ -36,8 +37,8 @@ from reducekit.oracle.outcome import ended
 
 DEFAULT_LIMITS = Limits(wall=60, cpu=10, memory=4 << 30, output=1 << 20)
 """Of a replay. A trace of 2,000 calls takes some milliseconds."""
+# Bytes of the shared memory before the records; the first word is the number of calls begun.
 _HEAD = 64
-"""Bytes of the shared memory before the records; the first word is the number of calls begun."""
 ROOM = 64 << 20
 """Bytes of shared memory to start with; the system provides only those that are used."""
 STRINGS = 1 << 20
@@ -45,8 +46,8 @@ STRINGS = 1 << 20
 # Libraries take options and names of files from other variables (LGL..., CADICAL...,
 # BTOR...), and each solver that Lingeling makes looks for 350 of them.
 _PASSED_ON = ("HOME", "LANG", "LD_LIBRARY_PATH", "LD_PRELOAD", "PYTHONHOME", "TMPDIR")
+# Descriptors of the server's program, of the library's folder, and of `player.c` compiled.
 _PROGRAM, _FOLDER, _PLAYER = 6, 7, 8
-"""Descriptors of the server's program, of the library's folder, and of `player.c` compiled."""
 _STARTS = 3
 _LOADING = 60.0  # seconds to load a library, which takes some milliseconds
 _LONGEST = 1 << 16  # bytes of a message
@@ -119,6 +120,8 @@ class Session(Closing):
         self.setup = setup
         self.encoder = setup.encoder
         self.size = -(-size // mmap.PAGESIZE) * mmap.PAGESIZE
+        results = self.encoder.results.items()
+        self._convert = {name: CONVERTED[kind] for name, kind in results if kind in CONVERTED}
         self.results_at = self.size // 2 // 8 * 8
         self.strings_at = 0
         self._strings = 0  # bytes of strings that are in the memory
@@ -229,10 +232,18 @@ class Session(Closing):
         """How many calls have begun; one more than there are when the child reached the end."""
         return int.from_bytes(self.memory[:8], sys.byteorder)
 
-    def results(self, calls: Sequence[Call], first: int, count: int) -> Results:
-        """Return the results of `count` calls from the one with number `first` on."""
+    def results(self, calls: Sequence[Call], first: int, count: int) -> list[int | None]:
+        """Return the results of `count` calls from the one with number `first` on.
+
+        That of a call that returns nothing is None; pointers are addresses in the child.
+        """
         at = self.results_at + 8 * first
-        return Results(self.memory[at : at + 8 * count], calls, self.encoder.results)
+        words = array("q", self.memory[at : at + 8 * count])
+        convert = self._convert.get
+        return [
+            to(word) if (to := convert(call.name)) else None
+            for call, word in zip(calls, words, strict=False)
+        ]
 
     def outcome_of(
         self,
