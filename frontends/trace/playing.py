@@ -78,6 +78,7 @@ def play(request: PlayRequest) -> PlayEnd:
 
 
 def _with_library(request: PlayRequest, choices: _Choices) -> PlayEnd:
+    # A text that is no trace has an exit status of its own, as interpreters of traces have one.
     try:
         trace = read_trace(request.text, choices.format)
     except ParseError as error:
@@ -87,6 +88,7 @@ def _with_library(request: PlayRequest, choices: _Choices) -> PlayEnd:
     if choices.gdb:
         return _in_debugger(trace, library, choices)
     patch = patch_of(library.path, choices.fault, choices.faults)
+    # Wrong answers are looked for only in a trace that passes, as a reduction does.
     with ReplayServer(library, patch=patch, check_results=choices.check_returns) as server:
         outcome = server.replay(trace.calls, request.limits)
         if outcome.kind == "ok":
@@ -121,6 +123,7 @@ def _in_debugger(trace: Trace, library: Library, choices: _Choices) -> PlayEnd:
             raise UsageError(f"`gdb` and `{name}` are mutually exclusive: give one")
     if shutil.which(_GDB) is None:
         raise UsageError(f"{_GDB} is not in PATH: install it, or leave out `gdb`")
+    # gdb debugs one process: not a fork server, but a program that makes the calls.
     written, left_out = program(trace, "py", library.interface.api, library, checked=False)
     with TemporaryDirectory(prefix="reducekit-") as folder:
         path = Path(folder, "trace.py")

@@ -85,6 +85,7 @@ class Formula:
             added = [literal for clause in given for literal in (*clause, 0)]
         else:
             added = [call.arguments[0] for call in calls if call.name == add]
+        # The first literal after a solve ends its assumptions.
         if added:
             self._forget()
             self.literals += added  # type: ignore[arg-type]  # a call of this name takes a literal
@@ -117,10 +118,11 @@ class Formula:
         elif call.name in DROP_ASSUMPTIONS:
             self._assumed, self._solved = [], False
         elif call.name == "fixate":
+            # The assumptions become clauses, ahead of one that is not closed yet.
             units = [each for literal in self._assumed for each in (literal, 0)]
             end = len(self.literals)
             while end and self.literals[end - 1]:
-                end -= 1  # a clause is not closed yet
+                end -= 1
             self.literals[end:end] = units
         else:
             self._forget()
@@ -148,6 +150,7 @@ def queries(
 
     `literals` are those of the clauses, up to the solve or further.
     """
+    # Of a model every variable that has to be true or false, of a core the assumptions.
     if solve.answer == SAT:
         variables = set(map(abs, literals[: solve.end]))
         variables.update(map(abs, solve.assumed))

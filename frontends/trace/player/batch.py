@@ -20,10 +20,10 @@ from reducekit.frontends.trace.player.outcome import ReplayOutcome
 from reducekit.frontends.trace.player.server_pool import ReplayServer
 from reducekit.oracle.limits import Limits
 
+# Ends of a replay that belong to a call.
 ENDED = ("signal", "exit", "mismatch", "timeout")
-"""Ends of a replay that belong to a call."""
+# Calls in one replay: it takes some 50 ms, as one of a long recorded trace does.
 CALLS_TOGETHER = 20_000
-"""Calls in one replay: it takes some 50 ms, as one of a long recorded trace does."""
 # Of wall time, for many small traces in one replay.
 _SECONDS = 10.0
 # The number of traces with another outcome that are skipped, each at the cost of a replay.
@@ -41,9 +41,9 @@ _AGREED = 2
 _LOST = 10
 # How much a replay still counts after the next one, for what to expect of those to come.
 _LATE = 0.8
-_CPU_LEAST = 2.0
 # Seconds of CPU that many small traces get in one replay, at least and in times of the first
 # one's, which is as long as all of them. Most take 50 ms, but a fault may make some hang.
+_CPU_LEAST = 2.0
 _CPU = 5
 _MOST = 4096  # proofs that are kept
 
@@ -103,8 +103,10 @@ class Reach:
 
 def ends_alike(wanted: ReplayOutcome, outcome: ReplayOutcome) -> bool:
     """Return whether a replay ended in the same way as another one."""
+    # Which limit ends a hang, and by which signal, depends on the load of the machine.
     if wanted.kind == "timeout":
         return outcome.kind == "timeout"
+    # A wrong answer has no status of the program's; the reason says what is wrong.
     if wanted.kind == "mismatch":
         return (outcome.kind, outcome.reason) == (wanted.kind, wanted.reason)
     return (outcome.kind, outcome.signal, outcome.status) == (
@@ -117,23 +119,6 @@ def ends_alike(wanted: ReplayOutcome, outcome: ReplayOutcome) -> bool:
 def key_of(calls: Iterable[Call]) -> int:
     """Return 64 bits that stand for calls as they are played, whatever they returned."""
     return hash(tuple([(call.name, call.arguments) for call in calls if call.name != "return"]))
-
-
-class Passed:
-    """Which traces have passed in a replay, whoever had them played: they are not played again.
-
-    One whose replay has to show that it fails every time did not pass before.
-    """
-
-    def __init__(self) -> None:
-        self._keys: set[int] = set()
-
-    def __contains__(self, calls: Iterable[Call]) -> bool:
-        return key_of(calls) in self._keys
-
-    def add(self, calls: Iterable[Call]) -> None:
-        """Add a trace that has passed."""
-        self._keys.add(key_of(calls))
 
 
 class CrashCache:
@@ -152,15 +137,17 @@ class CrashCache:
         self._proofs: dict[int, ReplayOutcome] = {}
         self._used: set[int] = set()
         self._looked_at: set[bytes] = set()
+        # Whether a trace that fails after others in a process also fails alone.
         self.trust = Trust()
-        """Whether a trace that fails after others in a process also fails alone."""
-        self.passed = Passed()
-        """What passed when traces shared a replay."""
+        # By `key_of`, the traces that passed in a shared replay, whoever had them played: they are
+        # not played again. One whose replay has to show that it fails every time is none of them.
+        self.passed: set[int] = set()
 
     def last(self, text: bytes) -> int | None:
         """Return the index of the call in which the replay of a text ended; None if not known."""
         key = digest(text)
         if key not in self._last and self._replay is not None:
+            # Noted first: a replay that passes is remembered nowhere, and would be made again.
             self._last[key] = None
             self.remember(text, *self._replay(text))
         return self._last.get(key)
@@ -170,9 +157,11 @@ class CrashCache:
         if outcome.kind not in ENDED or outcome.last_call < 0:
             return
         self._last[digest(text)] = outcome.last_call
+        # The whole trace proves nothing about a shorter one.
         if outcome.last_call + 1 == len(calls):
             return
         key = key_of(calls[: outcome.last_call + 1])
+        # Who asks for a text again wants a replay, such as the one that confirms a result.
         if key not in self._used:
             self._keep(key, outcome)
 
@@ -189,7 +178,7 @@ class CrashCache:
         return not known
 
     def _keep(self, key: int, outcome: ReplayOutcome) -> None:
-        if len(self._proofs) >= _MOST:
+        if len(self._proofs) >= _MOST:  # the oldest goes
             self._proofs.pop(next(iter(self._proofs)))
         self._proofs[key] = outcome
 
@@ -233,11 +222,13 @@ def play_together(
     for trace in traces:
         begins.append(len(calls))
         calls += trace
+        # The next trace makes a solver, and the contract allows one at a time.
         if not trace or trace[-1].name != release.name:
             calls.append(release)
     outcome = replay(calls)
     if outcome.kind == "ok":
         return Joint(outcome, len(traces))
+    # It ended in the last trace that begins no later than the call in which it did.
     passed = max(0, bisect_right(begins, outcome.last_call) - 1)
     begin, size = begins[passed], len(traces[passed])
     last = outcome.last_call - begin
@@ -279,6 +270,7 @@ class Batching:
         That is if it makes a solver first, and only one, and takes it down last if at all.
         """
         names = [call.name for call in calls]
+        # A `return` belongs to the latest call with a result, which may be one of another trace.
         if not names or names[0] not in self.begins or "return" in names:
             return False
         if sum(map(names.count, self.begins)) != 1:
@@ -295,6 +287,7 @@ def batching(model: Model, ending: ReplayOutcome) -> Batching | None:
     release = release_of(model)
     if ending.kind not in ENDED or release is None:
         return None
+    # A name of a result goes on to mean what it did in the trace before.
     if any(call.produces for call in model.calls.values()):
         return None
     return Batching(frozenset(_named(model, "init")), release, ending)
@@ -325,7 +318,7 @@ class BatchReplay:
     again, so that the next trace finds a new one. What is found has failed by itself too, or is
     trusted to: then `prove` gets how it ended. A trace with a call that is not `playable`, by its
     name, does not fail, nor does one that is not `lawful` after what its calls returned. What has
-    `passed` is not played again.
+    `passed`, by `key_of`, is not played again.
     """
 
     replay: Callable[[Sequence[Call]], ReplayOutcome]
@@ -335,7 +328,7 @@ class BatchReplay:
     prove: Callable[[Sequence[Call], ReplayOutcome], None] = lambda calls, outcome: None
     trust: Trust = field(default_factory=Trust)
     lawful: Callable[[Sequence[Call], ReplayOutcome], bool] = lambda calls, outcome: True
-    passed: Passed = field(default_factory=Passed)
+    passed: set[int] = field(default_factory=set)
 
     def first(self, traces: Sequence[Sequence[Call]]) -> int | None:
         """Return the index of the first trace that fails as wanted; None if none does."""
@@ -344,7 +337,8 @@ class BatchReplay:
         numbers = [
             number
             for number, trace in enumerate(traces)
-            if playable.issuperset([call.name for call in trace]) and trace not in self.passed
+            if playable.issuperset([call.name for call in trace])
+            and key_of(trace) not in self.passed
         ]
         at = stray = 0
         while at < len(numbers) and stray <= _STRAY and not self.trust.lost:
@@ -357,15 +351,14 @@ class BatchReplay:
                 some.append(trace)
                 size += len(trace) + (trace[-1].name != self.release.name)
             joint = play_together(some, self.release, self.replay)
-            for trace in some[: joint.passed]:
-                self.passed.add(trace)
+            self.passed.update(map(key_of, some[: joint.passed]))
             at += joint.passed
             if joint.ended is None:
                 continue
             trace, ended = some[joint.passed], joint.ended
             at += 1
             if joint.released:
-                self.passed.add(trace)
+                self.passed.add(key_of(trace))
                 stray += 1
                 continue
             wanted = self._fails(trace, ended)
@@ -378,6 +371,7 @@ class BatchReplay:
             if again:
                 self.prove(trace, ended)
                 return numbers[at - 1]
+            # What runs out of time costs as much as several others.
             stray += 1 if wanted or joint.outcome.kind != "timeout" else _SLOW
         return None
 
@@ -406,6 +400,7 @@ def small_traces(
     release = release_of(model)
     if ending.kind not in ENDED or release is None:
         return None
+    # One that hangs is known by a limit of its own: as long as all others, but no longer.
     cpu = _cpu_of_many(ending) if hangs is None else hangs
     limits = replace(limits, wall=_SECONDS, cpu=cpu)
 

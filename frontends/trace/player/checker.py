@@ -68,8 +68,8 @@ class Wrong:
         return f"wrong answer: {_SAID[self.kind]}"
 
 
+# The first wrong answer; None if there is none, "unknown" if not all could be checked.
 Checked = Wrong | Literal["unknown"] | None
-"""The first wrong answer; None if there is none, "unknown" if not all could be checked."""
 
 
 class Checker(ABC):
@@ -90,6 +90,7 @@ class Checker(ABC):
         What is wrong with it is the standard error then. Of a replay that died, the answers of
         the solver that it died of are not looked at: it ended as it did.
         """
+        # To ask the solver that died would end the replay before the answers that matter.
         whole = calls
         if outcome.kind != "ok":
             begins = self._begins(calls[: outcome.last_call + 1])
@@ -112,6 +113,7 @@ class Checker(ABC):
 
     def _begins(self, calls: Sequence[Call]) -> list[int]:
         """Return the index of the first call of each solver of a trace."""
+        # What comes before the first one belongs to it.
         begins = [index for index, call in enumerate(calls) if call.name == self._init]
         return [0, *begins[1:]]
 
@@ -174,6 +176,7 @@ class AnswerChecker(Checker):
                 solves.append((life, solve, len(asked), about))
                 asked += [Call(name, (literal,)) for literal in about]
             asked += life.calls[before:]
+        # One replay for all solves: the queries stand between the calls of the trace.
         answers: Sequence[Value | None] = ()
         if any(about for *_, about in solves):
             answers = self._server.replay(asked, self._limits).results
@@ -201,13 +204,16 @@ class AnswerChecker(Checker):
         core = core_of(solve, about, said)
         if not self._has_model(literals, core):
             return None
+        # The core has a model. If all assumptions together have none, UNSAT itself was right.
         if len(core) < len(set(solve.assumed)) and not self._has_model(literals, solve.assumed):
             return "core"
         return "unsat"
 
     def _has_model(self, literals: Sequence[int], assumed: Sequence[int]) -> bool:
         """Return whether the other solver finds a model, and it is one."""
+        # Asked twice: for values only where there is a model, as they may be many.
         about = sorted({abs(literal) for literal in (*literals, *assumed)} - {0})
+        # One object for a literal: the encoder knows it by its id.
         added = {literal: Call("add", (literal,)) for literal in set(literals)}
         calls = [Call("init", ()), *map(added.__getitem__, literals)]
         calls += [Call("assume", (literal,)) for literal in assumed]
@@ -231,6 +237,7 @@ def _proof(
     said: Sequence[Value | None],
 ) -> str:
     """Name the clause or assumption that a model falsifies, or the core that has a model."""
+    # The model of the other solver would be long, and another one each time.
     if wrong != "model":
         core = core_of(solve, about, said)
         return f"core {' '.join(map(str, core))}" if core else ""
@@ -295,6 +302,7 @@ class SmtAnswerChecker(Checker):
         self._executor.submit(0, script, self._limits)
         (finished,) = self._executor.wait()
         (outcome,) = finished.outcomes
+        # An error says that the script is not what the solver takes, so its answers mean nothing.
         if failure_line(outcome.stdout, outcome.stderr) is not None:
             return ()
         return read_answers(outcome.stdout)
@@ -311,6 +319,7 @@ def reference_for(api: str, library: str | None, choice: str | None = None) -> R
     cannot be checked. Raises UsageError if no other solver is installed.
     """
     if names_of(api):
+        # Not a solver that shares its code with the one under test, nor its faults.
         own = library or {"ipasir": "cadical195", "lingeling": ""}.get(api, "cadical195")
         return find_library("ipasir", choice or ("cadical153" if own == "cadical195" else None))
     if not any(call.smt for call in load_model(api).calls.values()):

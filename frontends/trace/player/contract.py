@@ -33,8 +33,9 @@ def classified(table: Iterable[tuple[str, Iterable[Sign]]], outcome: Outcome) ->
 
 
 def _fits(sign: Sign, outcome: Outcome) -> bool:
-    """Return whether all that the sign gives is so. A signal is also known by a shell's status."""
+    """Return whether an outcome has all that the sign gives."""
     number = outcome.signal
+    # A shell ends with 128 and the number of the signal that ended its command.
     if sign.signal is not None:
         wanted = signal.Signals[sign.signal]
         if number != wanted and outcome.status != 128 + wanted:
@@ -56,6 +57,7 @@ def without_slips(criterion: Criterion, table: _Table, *, lawful: bool = True) -
     or an exit status for it, that failure is wanted: then the criterion stays as it is. So it does
     if the user gives anything and the input is not `lawful`.
     """
+    # What other criteria add to the user's does not change what is asked for.
     asked = criterion
     while isinstance(asked, Also | SameStack):
         asked = asked.inner
@@ -121,6 +123,7 @@ class ContractExecutor(Executor):
         self._inner.build_on(text)
 
     def submit(self, ticket: int, text: bytes, limits: Limits) -> None:
+        # What cannot be read is for the interpreter to refuse: it may know more than we do.
         try:
             lawful = may_be_lawful(self._model, self._read(text))
         except ParseError:
@@ -132,6 +135,7 @@ class ContractExecutor(Executor):
             self._refused.append(Finished(ticket, interesting=False, outcomes=()))
 
     def wait(self, timeout: float | None = None) -> list[Finished]:
+        # Without waiting where something is known already.
         refused, self._refused = self._refused, []
         finished = self._inner.wait(0 if refused else timeout)
         self.runs += sum(len(each.outcomes) - 1 for each in finished)
@@ -151,6 +155,7 @@ def may_be_lawful(model: Model, calls: Iterable[Call]) -> bool:
 
     What a file says that they returned may not be so any more, but for the names of handles.
     """
+    # Results of other calls are left out, so that the model allows what any of them would.
     makes = {name for name, known in model.calls.items() if known.produces}
     blind = (
         call if call.result is None or call.name in makes else with_result(call, None)
@@ -167,6 +172,7 @@ def was_lawful(model: Model, calls: Sequence[Call], outcome: ReplayOutcome) -> b
     allows what one of them does: asking for a core, say, after a `sat` that
     turns out to be satisfiable. Handles go by their names in the trace.
     """
+    # Only calls that began can be to blame: what follows was never seen by the library.
     machine = Machine(model)
     for index, call in enumerate(calls[: outcome.last_call + 1]):
         if call.name == "return":
@@ -175,5 +181,6 @@ def was_lawful(model: Model, calls: Sequence[Call], outcome: ReplayOutcome) -> b
             return False
         known = model.calls[call.name]
         found = outcome.results[index] if index < len(outcome.results) else None
+        # A handle is an address, which the model knows by its name.
         machine.after(call, None if known.produces else found)
     return True

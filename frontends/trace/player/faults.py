@@ -137,6 +137,7 @@ def resolve(fault: Fault, path: str, code: Code | None = None) -> Patch:
         raise UsageError(f"the fault {fault}: {path} has no function {fault.symbol!r}{hint}")
     address = start + fault.offset
     length = len(fault.expected) or fault.length or 1
+    # A fault far from its symbol is a slip, and to decode as much takes long.
     found = code.at(address, length)
     if not 0 <= fault.offset < _FARTHEST or found is None or len(found) < length:
         raise UsageError(f"the fault {fault}: there is no code at this place of {path}")
@@ -154,6 +155,7 @@ def resolve(fault: Fault, path: str, code: Code | None = None) -> Patch:
             )
     else:
         found = _instruction(code, start, fault)
+    # A symbol of the fault may be one that only the file knows: the server counts from another.
     anchor, at = next(iter(code.exported.items()), ("", 0))
     if not anchor:
         raise UsageError(f"the fault {fault}: {path} exports no function")
@@ -165,6 +167,7 @@ def replacement(kind: str, length: int) -> bytes:
 
     To abort is ud2 (SIGILL); where there is only one byte, hlt (SIGSEGV).
     """
+    # 0x90 is nop, of one byte, so any instruction can be filled up with it.
     if kind == "delete":
         return b"\x90" * length
     return (b"\x0f\x0b" + b"\x90" * (length - 2)) if length > 1 else b"\xf4"
@@ -172,6 +175,7 @@ def replacement(kind: str, length: int) -> bytes:
 
 def _instruction(code: Code, start: int, fault: Fault) -> bytes:
     """Return the bytes of the instruction, found by decoding all from the symbol on."""
+    # x86-64 instructions have up to 15 bytes, and only decoding tells where each begins.
     content = code.at(start, fault.offset + 64)
     assert content is not None
     end = 0
@@ -246,6 +250,7 @@ def _read(file: Any) -> Code | None:
     symbols: dict[str, int] = {}
     exported: dict[str, int] = {}
     sizes: dict[str, int] = {}
+    # Wheels keep .symtab, which has the functions that are not exported.
     for name in (".dynsym", ".symtab"):
         table: Any = library.get_section_by_name(name)
         for symbol in () if table is None else table.iter_symbols():

@@ -69,6 +69,7 @@ _LONGEST = 200  # characters
 
 def fitted(model: Model, library: Library) -> Model:
     """Return a model with the options of a library, whose generator makes no call it lacks."""
+    # A call that the library lacks would end each trace that has it.
     played = library.interface.calls
     phases = {name: each.only(played) for name, each in model.phases.items()}
     options = model.options
@@ -122,6 +123,7 @@ def _asked(path: str, symbol: str) -> Mapping[str, Option]:
 def subject_of(library: Library, choice: str) -> Subject:
     """Describe a library; `choice` is the path or the engine by which it was found."""
     name = os.path.basename(choice)
+    # The file tells builds apart that call themselves the same.
     try:
         content = Path(library.path).read_bytes()
     except OSError:

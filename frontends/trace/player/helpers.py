@@ -48,6 +48,7 @@ def compiled(name: str, library: str) -> str | None:
     if source.suffix == ".cpp":
         words += _linked(library)
         version.update(b"\0".join([*map(os.fsencode, words), Path(library).read_bytes()]))
+    # By its content: another version of this program makes another file.
     path = folder / f"{source.stem}-{os.uname().machine}-{version.hexdigest()}.so"
     if path.is_file():
         return str(path)

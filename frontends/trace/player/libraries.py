@@ -130,6 +130,7 @@ _ALWAYS = frozenset(("init", "new", "reset", "release", "delete", "add", "solve"
 # APIs of libraries that have another API too, which can do more.
 _ASKED_LAST = ("ipasir",)
 
+# All engines; the first one of an API is its default.
 ENGINES: tuple[Engine, ...] = (
     Engine("lingeling", *_PYTHON_SAT, {"lingeling": LINGELING}),
     Engine("cadical195", *_PYTHON_SAT, _cadical("195")),
@@ -143,7 +144,6 @@ ENGINES: tuple[Engine, ...] = (
     Engine("picosat", "", "", partial(_of_the_system, "libpicosat"), {"picosat": PICOSAT}),
     Engine("minisat", "", "", partial(_of_the_system, "libminisat"), {"minisat": MINISAT}),
 )
-"""All engines; the first one of an API is its default."""
 
 
 def engines(api: str) -> list[Engine]:
@@ -180,6 +180,7 @@ def find_library(api: str, choice: str | None = None) -> Library:
         names = ", ".join(interface.lacking)
         note = f"the library lacks these calls, so they are left out: {names}" if names else ""
         return Library(path, interface, note)
+    # Which calls a helper plays, and which constants there are, depends on what is installed.
     for engine in candidates:
         if choice in (None, engine.name) and (found := engine.find()) is not None:
             interface = engine.interfaces[api]
@@ -226,6 +227,7 @@ def api_of(choice: str) -> str:
             return next(iter(engine.interfaces))
     if os.sep not in choice and ".so" not in choice:
         find_library(apis[0], choice)  # raises: it is neither
+    # A library may have several APIs: the one that can do more comes first.
     apis.sort(key=_ASKED_LAST.__contains__)
     said: dict[str, None] = {}
     for api in apis:
@@ -235,7 +237,8 @@ def api_of(choice: str) -> str:
             said[str(error)] = None
         else:
             return api
-    if len(said) == 1:  # there is no such file, or it is no library
+    # All say the same: there is no such file, or it is no library.
+    if len(said) == 1:
         raise UsageError(*said)
     raise UsageError(f"{choice} has the functions of none of the APIs {', '.join(apis)}")
 
@@ -247,12 +250,14 @@ def _fitting(path: str, api: str, candidates: list[Engine]) -> Interface:
 
     Raises UsageError if there is none: a library that cannot play a call shows no failure.
     """
+    # Symbols are looked up as bytes: to load the library here could run or crash anything.
     content = Path(path).read_bytes()
     if not content.startswith(_ELF) or len(content) < _HEADER:
         raise UsageError(f"cannot replay against {path}: it is not a shared library")
     interfaces = [engine.interfaces[api] for engine in candidates]
     if api == IPASIR_C.api:
         interfaces.append(IPASIR_C)
+    # CaDiCaL's own build has no version in its namespace, as those of python-sat have.
     if _STOCK in content and api in _STOCK_APIS:
         interfaces.insert(0, _stock(api, content))
     lacking: list[str] = []
@@ -299,6 +304,7 @@ def _playable(interface: Interface, path: str, content: bytes) -> Interface:
         for name, text in _spelled(interface, path).calls.items()
         if all(_is_own(symbol) or has(symbol) for symbol in _symbols(text))
     }
+    # The helper needs a compiler: it is made only if a call of the API is played by it.
     helper = ""
     if any(map(_is_own, chain.from_iterable(map(_symbols, calls.values())))):
         helper = compiled(interface.source, path) or ""

@@ -97,6 +97,7 @@ class LiveReplay(Session):
         has_room = self._end < self.results_at // 2
         has_room &= len(self.encoder.tables.strings) < STRINGS // 4
         if self._alive and not alone and limits == self._limits and has_room:
+            # The child waits for the calls of another trace.
             self._running = True
             self._first = len(self._calls)
             self.company += 1
@@ -104,6 +105,7 @@ class LiveReplay(Session):
         if self._alive:
             self._continue(self.encoder.done)
             self._wait()
+        # A child that was killed may have left a counter raised.
         for counter in (self.go, self.done):
             if select.select([counter], [], [], 0)[0]:
                 os.eventfd_read(counter)
@@ -132,7 +134,7 @@ class LiveReplay(Session):
         self._continue(records + self.encoder.report + self.encoder.pause)
         ready, _, _ = select.select([self.done, self.socket.fileno()], [], [], wall)
         if not ready:
-            self.kill_child()
+            self.kill_child()  # its end is read below
         if self.done in ready:
             os.eventfd_read(self.done)
             self._waits = True

@@ -41,8 +41,8 @@ from reducekit.frontends.trace.player.session import DEFAULT_LIMITS
 from reducekit.oracle.limits import Limits
 
 _FORMULAS = 200  # that a process of the other solver takes, one after the other
+# Traces that share a process: by then the cost of a process does not matter any more.
 TOGETHER = 10
-"""Traces that share a process: by then the cost of a process does not matter any more."""
 _SPARE = 1 << 16  # bytes of records besides those of clauses and assumptions
 
 
@@ -108,6 +108,7 @@ class LiveTester(Closing):
             return trial
         together = None
         if live.company:
+            # It may be the doing of a trace before it: what counts is how it ends alone.
             if right and trial.outcome.kind in ("signal", "exit"):
                 calls, outcome = live.together()
                 made = Generated(tuple(calls), ((0, outcome.results),), trial.made.whole)
@@ -187,6 +188,7 @@ class _Watched:
             return results
         self._played += len(calls)
         self.formula.take(calls, results)
+        # A copy is asked at once: the model is gone with the next call.
         for solve in self.formula.rounds[len(self.asked) :]:
             name, about = self._queries(solve)
             asked = None
@@ -223,6 +225,7 @@ class _Other(Closing):
             self._left = _FORMULAS
             if live.room < room:
                 return False
+        # The clauses go by as numbers: a record for each literal would take eight times the room.
         self._left -= 1
         live.put([Call("init", ())])
         live.each("add", array("i", literals))

@@ -14,8 +14,8 @@ from reducekit.oracle.outcome import Outcome, ended
 
 Kind = Literal["ok", "contract", "parse", "mismatch", "signal", "exit", "timeout", "output"]
 
+# Exit statuses of a replay that the library did not end itself.
 CONTRACT, PARSE, MISMATCH = 86, 87, 88
-"""Exit statuses of a replay that the library did not end itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +74,13 @@ class ReplayOutcome:
         )
 
 
+# Results by their types: of a register, only the bits of the type mean anything.
 CONVERTED: Mapping[str, Callable[[int], int]] = {
     "int": lambda word: ((word & 0xFFFFFFFF) ^ 0x80000000) - 0x80000000,
     "bool": lambda word: word & 1,
     "ptr": lambda word: word & 0xFFFFFFFFFFFFFFFF,
     "handle": lambda word: word & 0xFFFFFFFFFFFFFFFF,
 }
-"""Results by their types: of a register, only the bits of the type mean anything."""
 
 
 def unplayable(index: int, call: Call, message: str) -> ReplayOutcome:
@@ -95,10 +95,10 @@ def first_mismatch(
 ) -> tuple[int, Value, int] | None:
     """Return the first of `count` calls that did not return what the trace says.
 
-    The triple is its index, the recorded and the real result. A recorded result
-    of a call that returns nothing belongs to the latest call that did, as in
-    Lingeling's own reader; before any it is compared with 0.
+    The triple is its index, the recorded and the real result. A recorded result of a call that
+    returns nothing belongs to the latest call that did; before any it is compared with 0.
     """
+    # So does Lingeling's own reader of traces.
     real = 0
     for index in range(count):
         call = calls[index]
@@ -143,6 +143,7 @@ def interpret(
     `results` reach at least as far as the calls that returned. `contract` finds complaints of a
     broken contract. `illegal` is the call that the records end before.
     """
+    # The record behind the last call counts too: it ends the child.
     finished = begun > (len(calls) if illegal is None else illegal.index)
     last = min(begun, len(calls)) - 1
     returned = len(calls) if finished and illegal is None else max(0, last)
@@ -154,6 +155,7 @@ def interpret(
         last, expected, real = wrong
         kind, status, number, returned = "mismatch", MISMATCH, None, last + 1
         reason = f"{where(last, calls[last])}: returned {real}, the trace says {expected}"
+    # The system ends a child at a limit of whole seconds (SIGXCPU), the server at others.
     elif ending.late or number == signal.SIGXCPU:
         kind = "timeout"
     elif number == signal.SIGXFSZ:

@@ -36,12 +36,12 @@ from functools import cached_property
 
 from reducekit.frontends.trace.model.loader import load_model
 
+# With which a child ends that broke the contract of the API.
 CONTRACT_STATUS = 86
-"""With which a child ends that broke the contract of the API."""
+# What the names of functions begin with that no solver has: see `helpers.py`.
 HELPS = "reducekit_"
-"""What the names of functions begin with that no solver has: see `helpers.py`."""
+# Words for an argument of the call, one each.
 TAKEN = ("int", "str", "word", "self", "~self", "skip", "handle")
-"""Words for an argument of the call, one each."""
 _MANY = ("int*", "handle*")
 _NUMBERS = re.compile(r"\[int( int)*\]")
 _GUARDS = re.compile(r".*\bif [^;]*; ")
@@ -82,6 +82,7 @@ def spread(steps: Sequence[Step], arguments: int) -> tuple[list[Step], int]:
 
     Besides, how many arguments `int*` or `handle*` take.
     """
+    # What is left for the word that takes any number.
     many = arguments - sum(taken(word) for step in steps for word in step.arguments)
     found = []
     for step in steps:
@@ -97,6 +98,7 @@ def takes_any(steps: Sequence[Step]) -> bool:
 
 def with_constants(text: str, constants: Mapping[str, int]) -> str | None:
     """Return a text with numbers for the names of constants; None if one is not known."""
+    # A call with a kind that this version does not have is no call of it.
     names = set(_CONSTANT.findall(text))
     if not names <= constants.keys():
         return None
@@ -210,6 +212,7 @@ def _cadical(
     `batches`: a propagator receives several assignments in one call (2.1 and later). `level` is
     the type of a decision level: "i" from 3.0 on.
     """
+    # As the Itanium C++ ABI mangles them: each name after its length, then the types.
     prefix = f"_ZN{len(namespace)}{namespace}6Solver"
     const = prefix.replace("_ZN", "_ZNK", 1)
 
@@ -361,24 +364,20 @@ def _setting(calls: Mapping[str, str], option: str) -> str:
 _HINTS = {"signature": "getppid()", "set_terminate": "getppid()", "set_learn": "getppid(int)"}
 
 
-def _ipasir(calls: Mapping[str, str], contract: bytes, *, declares: bool) -> Interface:
-    names = {
-        "init": "init", "release": "reset", "add": "add", "assume": "assume",
-        "solve": "solve", "val": "val", "failed": "failed",
-    }  # fmt: skip
-    played = {name: calls[key] for name, key in names.items()}
-    if declares:
-        played["init"] += f"; {_setting(calls, 'factor')}"
-    return Interface("ipasir", {**played, **_HINTS}, contract)
-
-
+# Any library with the functions of ipasir.h. It says nothing of a broken contract.
 IPASIR_C = Interface("ipasir", _OfModel("ipasir"), contract=rb"(?!)")
-"""Any library with the functions of ipasir.h. It says nothing of a broken contract."""
 
 
 def as_ipasir(cadical: Interface, *, declares: bool) -> Interface:
     """Return CaDiCaL as IPASIR. From 3.0 on variables are declared, unless `factor` is off."""
-    return _ipasir(cadical.calls, cadical.contract, declares=declares)
+    names = {
+        "init": "init", "release": "reset", "add": "add", "assume": "assume",
+        "solve": "solve", "val": "val", "failed": "failed",
+    }  # fmt: skip
+    calls = {name: cadical.calls[key] for name, key in names.items()}
+    if declares:
+        calls["init"] += f"; {_setting(cadical.calls, 'factor')}"
+    return Interface("ipasir", {**calls, **_HINTS}, cadical.contract)
 
 
 IPASIR = {version: as_ipasir(each, declares=version >= "300") for version, each in CADICAL.items()}

@@ -50,8 +50,8 @@ _RLIMIT_CPU, _RLIMIT_FSIZE, _RLIMIT_CORE, _RLIMIT_AS = 0, 1, 4, 9  # Linux, asm-
 DIE_WITH_PARENT = (1, 9)  # PR_SET_PDEATHSIG, SIGKILL
 _RLIMITS = struct.Struct("<8Q")
 _ONE = struct.Struct("<Q")  # what is written to an event counter, and read from one
+# Bytes of the strings that are set for each child: its limits, and room for what it reads.
 RESERVED = _RLIMITS.size + _ONE.size
-"""Bytes of the strings that are set for each child: its limits, and room for what it reads."""
 
 # The cells of names grow from below, those with a fixed purpose lie at the end.
 OBJECT = 0
@@ -60,8 +60,10 @@ _ARRAY, _BEHIND = CELLS - 3, CELLS - 4  # an array that is made, and where it en
 _KEPT = {"$": OBJECT, "%": CELLS - 2, "%%": CELLS - 5}
 _LAST_CELL = CELLS - 5
 
+# As `contract` of the interface finds it.
 _FAILED = "API usage error: %s\n"
 _OF_OBJECT = frozenset(("$", "~$", "self", "~self"))
+# Functions of the C library, and two of the player's, that records call for a child's own needs.
 _HELPERS = (
     "_exit", "getppid", "prctl", "close", "setrlimit", "read", "write", "fork", "waitpid", "calloc",
     "dprintf", EACH, PUT,
@@ -148,6 +150,8 @@ def prologue(tables: Tables, limits: Limits, address_space: int) -> tuple[bytes,
 
     `address_space` are the bytes that a child has from the start; they are not counted.
     """
+    # The system counts whole seconds; the server watches parts of one. After the soft limit comes
+    # SIGXCPU, which names the reason, after the hard one SIGKILL.
     cpu = _UNLIMITED if limits.cpu is None else max(1, math.ceil(limits.cpu))
     memory = _UNLIMITED if limits.memory is None else limits.memory + address_space
     grace = cpu if cpu == _UNLIMITED else cpu + 1
@@ -170,9 +174,10 @@ def first_illegal(
     `begins` and `ends` are the calls that make the object, and that take it down, `free` those
     that need none.
     """
+    # The usual case, without a look at each call: one object, made first and taken down last.
     changes = sum(map(names.count, [*begins, *ends]))
     if names and names[0] in begins and (changes == 1 or (changes == 2 and names[-1] in ends)):
-        return None  # the usual case, without a look at each call
+        return None
     live = False
     for index, name in enumerate(names):
         if name in begins:
@@ -210,6 +215,7 @@ class Encoder:
                     if word.startswith("&"):
                         tables.symbol(word[1:])
                 tables.symbol(step.function)
+        # The last C call of a call gives its result.
         self.results = {name: steps[-1].result for name, steps in self.steps.items()}
         words = {
             name: {word for step in steps for word in step.arguments}
@@ -227,6 +233,8 @@ class Encoder:
         self.done = record(tables, "_exit", 0, flags=COUNTS)
         self.pause = record(tables, "read", GO, _RLIMITS.size, _ONE.size, flags=event)
         self.report = record(tables, "write", DONE, RESERVED, _ONE.size, flags=event)
+        # By what a call is, and by the object that it is: to hash arguments takes longer than to
+        # look up an id, and generators and documents hand over the same objects again.
         self._encoded: dict[tuple[str, tuple[Value, ...]], bytes] = {}
         self._played: dict[int, bytes] = {}  # by the id of a call that is kept alive
         self._alive: list[Call] = []
@@ -264,6 +272,7 @@ class Encoder:
 
         To be fast, the same call ought to be the same object each time.
         """
+        # No loop in Python where all are known, as nearly always.
         parts = list(map(self._played.get, map(id, calls)))
         if None in parts:
             missing = [index for index, part in enumerate(parts) if part is None]
@@ -272,6 +281,7 @@ class Encoder:
                 found = self._parts(fresh)
             except UnplayableCall as error:
                 raise UnplayableCall(missing[error.index], str(error)) from None
+            # All at once: to find what was used least costs more than to encode it again.
             if len(self._alive) > _REMEMBERED:
                 self._alive.clear()
                 self._played.clear()
@@ -304,6 +314,7 @@ class Encoder:
     def _encode(self, call: Call) -> bytes:
         """Return the records of a call. Raises ValueError with what was expected."""
         if call.name == "return":
+            # It counts as a call, as an index of a call is one in the trace; it does nothing.
             return record(self.tables, "getppid", flags=COUNTS)
         steps = self.steps.get(call.name)
         if steps is None:
@@ -311,6 +322,7 @@ class Encoder:
         records = encoded(self.tables, steps, call)
         if self.tables.missing.isdisjoint(self.interface.error or ()):
             records += self._fails
+        # The call begins with its first record, whatever C calls it makes.
         function, flags, *rest = RECORD.unpack_from(records)
         return RECORD.pack(function, flags | COUNTS, *rest) + records[RECORD.size :]
 
@@ -328,11 +340,13 @@ def encoded(tables: Tables, steps: Sequence[Step], call: Call) -> bytes:
     if not needed <= len(call.arguments) <= most:
         expected = " ".join([call.name, *places])
         raise ValueError(f"{call.name!r} has {len(call.arguments)} arguments; expected: {expected}")
+    # The C calls share the arguments: each takes the next ones.
     given = iter(call.arguments)
     records = b"".join(_step(tables, step, given, call, many=many) for step in made)
     if not guards:
         return records
-    # Each `if` jumps to what is guarded; the record before that jumps over it.
+    # Each `if` jumps to what is guarded; the record before that jumps over it. Each reads the
+    # arguments from the first.
     jumps = b""
     for place, step in enumerate(guards):
         flags = KEEPS | (SKIPS if step.result == "if" else 0)
@@ -378,6 +392,7 @@ def _step(
             kind, value = _argument(tables, word, given, call)
         flags |= kind << 2 * len(values)
         values.append(value)
+    # The sixth argument of an `if` says how far to jump: no function that is asked has as many.
     values += [0] * (_ARGUMENTS - len(values))
     values[-1] = values[-1] or last
     return before + record(tables, step.function, *values, flags=flags, cell=cell)
@@ -396,6 +411,7 @@ def _argument(tables: Tables, word: str, given: Iterator[Value], call: Call) -> 
     if word.startswith("["):
         return STRING, tables.data(_numbers([*islice(given, taken(word))]))
     if word == "room":
+        # Of its own: two calls may have what the library returned at a time.
         tables.strings += bytes(8)
         return STRING, len(tables.strings) - 8
     if word not in TAKEN:
@@ -427,6 +443,7 @@ def _numbers(values: Sequence[Value]) -> bytes:
 def _array(tables: Tables, names: Sequence[Value]) -> bytes:
     """Return records that make an array of what names stand for."""
     records = record(tables, "calloc", len(names) or 1, 8, flags=KEEPS | STORES, cell=_ARRAY)
+    # PUT returns where the next element goes; a cell of its own leaves the beginning as it is.
     at = _ARRAY
     for name in names:
         flags = KEEPS | STORES | kinds(CELL, CELL)
@@ -448,5 +465,6 @@ def _failing(tables: Tables, asked: str, said: str) -> bytes:
         + record(tables, "dprintf", 2, tables.string(_FAILED), kept, flags=flags)
         + record(tables, "_exit", CONTRACT_STATUS)
     )
+    # Not 0: the call has failed, and the record behind, which jumps over the end, is skipped.
     over = skipping(tables, len(ends))
     return skipping(tables, RECORD.size, asked) + over + ends

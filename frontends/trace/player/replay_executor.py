@@ -17,6 +17,7 @@ from reducekit.frontends.trace.player.batch import (
     Joint,
     Reach,
     digest,
+    key_of,
     play_together,
 )
 from reducekit.frontends.trace.player.checker import Checker
@@ -27,8 +28,8 @@ from reducekit.oracle.criterion import Criterion, verdict
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.outcome import Outcome
 
+# Checks that share a replay at most: each one that was not played was proposed for nothing.
 MOST_TOGETHER = 32
-"""Checks that share a replay at most: each one that was not played was proposed for nothing."""
 # Calls that are looked ahead for: to propose candidates that are not played costs time too.
 _LOOKAHEAD_CALLS = 16_000
 # Times as long as all calls before took together, after which a call hangs, at a first look.
@@ -59,8 +60,8 @@ class _Waiting:
 def hangs_after(calls: Sequence[Call], ending: ReplayOutcome, server: ReplayServer) -> float:
     """Return after how many seconds of CPU a replay hangs at a first look.
 
-    The calls before the one in which it hung are played to know how long they take. Nothing
-    that is left of them takes much longer as a rule.
+    The calls before the one in which it hung are played to know how long they take. Fewer calls
+    seldom take much longer.
     """
     before = server.replay(calls[: max(0, ending.last_call)])
     return max(_HANGS_LEAST, _HANGS * before.cpu)
@@ -148,7 +149,7 @@ class ReplayExecutor(Executor):
             self._start(waiting)
 
     def _has_to_be_played(self, waiting: _Waiting) -> bool:
-        """Read a trace, unless that was done; what is known of it is noted in place of a replay."""
+        """Read a trace, unless that was done; if its verdict is known, finish the check."""
         ticket, text = waiting.ticket, waiting.text
         if not waiting.calls:
             try:
@@ -156,6 +157,7 @@ class ReplayExecutor(Executor):
             except ParseError as error:
                 self._know(ticket, Outcome(PARSE, None, b"", str(error).encode(), None, 0.0))
                 return False
+            # Once: who asks again, as at the end of a reduction, gets a replay of full length.
             if self._hangs is not None and self._crashes.first_look(text):
                 waiting.limits = replace(waiting.limits, cpu=self._hangs)
         calls = waiting.calls
@@ -163,7 +165,8 @@ class ReplayExecutor(Executor):
         if known is not None:
             self._know(ticket, known.as_outcome())
             return False
-        if not calls or (self._batch is not None and calls in self._crashes.passed):
+        shares = self._batch is not None
+        if not calls or (shares and key_of(calls) in self._crashes.passed):
             self._know(ticket)
             return False
         return True
@@ -172,8 +175,9 @@ class ReplayExecutor(Executor):
         if self._batch is not None and self._queue and not (self._known or self._played):
             self._play_queue(self._batch)
         finished, self._known = self._known, []
+        # What is looked ahead for shall not depend on what ends meanwhile.
         if finished and self._batch is not None:
-            return finished  # what is looked ahead for shall not depend on what ends meanwhile
+            return finished
         for ticket, replayed in self._server.wait(0 if finished else timeout):
             waiting = self._played.pop(ticket)
             replayed = self._checked(waiting.calls, replayed)
@@ -220,6 +224,7 @@ class ReplayExecutor(Executor):
         is played once more by itself. What comes after it was not played, and goes on waiting.
         """
         together = self._together(batch)
+        # A single one is played as it is, so that its verdict needs no confirmation.
         if len(together) < 2:
             for each in together:
                 self._start(each)
@@ -233,7 +238,7 @@ class ReplayExecutor(Executor):
         joint = play_together([each.calls for each in together], batch.release, replay)
         self._note_time(joint.outcome)
         for each in together[: joint.passed]:
-            self._crashes.passed.add(each.calls)
+            self._crashes.passed.add(key_of(each.calls))
             self._know(each.ticket)
         stray = joint.ended is not None and self._take_last(
             batch, together[joint.passed], joint, joint.ended
@@ -244,7 +249,7 @@ class ReplayExecutor(Executor):
     def _take_last(
         self, batch: Batching, last: _Waiting, joint: Joint, ended: ReplayOutcome
     ) -> bool:
-        """Take in how the check `ended` in which a shared replay did.
+        """Record how the check `ended` in which a shared replay did.
 
         Return whether that was in another way than wanted.
         """
@@ -254,6 +259,7 @@ class ReplayExecutor(Executor):
             # of those before: it is no failure to keep.
             self._know(last.ticket)
             return True
+        # A timeout of many traces says nothing of one, which has a limit of its own.
         if (after and not self._crashes.trust.earned) or (
             ended.kind == "timeout" and self._hangs is None
         ):
@@ -267,7 +273,7 @@ class ReplayExecutor(Executor):
         return not judged.interesting
 
     def _together(self, batch: Batching) -> list[_Waiting]:
-        """Take from those that wait what one replay plays; none if something is known of all."""
+        """Take from the queue what one replay plays; nothing if all verdicts are known."""
         found: list[_Waiting] = []
         size = 0
         while self._queue:
@@ -316,11 +322,12 @@ class ReplayExecutor(Executor):
             self._hangs = max(self._hangs, _SLOWER * replayed.cpu)
 
     def _starved(self, waiting: _Waiting, replayed: ReplayOutcome) -> bool:
-        """Return whether time was up because the machine was busy: it is to be played once more.
+        """Return whether time was up because the machine was busy.
 
         A replay does not sleep. One that has used little CPU time has not had its turn.
         """
         wall = waiting.limits.wall
+        # Once is enough: on a machine that stays that busy, a hang would never end.
         if replayed.kind != "timeout" or wall is None or waiting.again:
             return False
         if self._hangs is not None or self._criterion.wall is not None:

@@ -107,6 +107,7 @@ def address_of(library: ctypes.CDLL, symbol: str) -> int:
 
 def patch(library: ctypes.CDLL, libc: ctypes.PyDLL, text: str) -> None:
     """Overwrite bytes of the library, if they are as expected. Raises Failure."""
+    # From an exported symbol: the loader knows no others.
     symbol, distance, expected, new = text.split(":")
     anchor = address_of(library, symbol)
     if not anchor:
@@ -122,7 +123,7 @@ def patch(library: ctypes.CDLL, libc: ctypes.PyDLL, text: str) -> None:
     if found != old:
         raise Failure(f"the bytes are {found.hex()}, not {expected}: it is another build")
     ctypes.memmove(address, code, len(code))
-    libc.mprotect(first, size, 5)
+    libc.mprotect(first, size, 5)  # read, execute
 
 
 def _take_freed(libc: ctypes.PyDLL) -> None:
@@ -276,6 +277,7 @@ class Server:
         """Keep memory from being copied to children, if one can end without it."""
         for first, size in memory:
             self.libc.madvise(first, size, _MADV_DONTFORK)
+        # A child that plays nothing dies if it needs any of that.
         pid = self.fork(0, 0, self.nothing - self.shared_at)
         if pid > 0 and os.waitpid(pid, 0)[1]:
             for first, size in memory:
@@ -338,10 +340,12 @@ def _watch(poll: select.poll, pid: int, deadline: float, cpu: float) -> bool:
 
     `cpu` are seconds, too few for a limit of the system's, which counts whole ones.
     """
+    # A descriptor of the process, so that one poll(2) waits for its end and for the client.
     late = False
     pidfd = os.pidfd_open(pid)
     poll.register(pidfd, select.POLLIN)
     while True:
+        # A child with one thread uses no more CPU time than passes.
         rest = min(deadline - time.monotonic(), max(_TICK, cpu - _cpu(pid)))
         events = poll.poll(None if rest == _NEVER else max(0.0, rest) * 1000)
         if any(fd == pidfd for fd, _ in events):
@@ -392,7 +396,7 @@ def main(path: str, symbols: str, patched: str, player: str, helper: str) -> Non
     except Failure as failure:
         os.write(0, FAILED + str(failure).encode())
         return
-    gc.disable()
+    gc.disable()  # a collection would change the heap that children begin with
     # Before the heap is made ready: to read a file leaves freed memory behind.
     with open("/proc/self/statm", "rb") as file:
         pages = int(file.read().split()[0])

@@ -114,6 +114,7 @@ class ReplayServer(Closing):
             if self._ready or not self._in_flight():
                 rest = 0
             for fd, _ in self._poll.poll(rest):
+                # An end that was received before may have replaced the server of this one.
                 if fd in self._servers:
                     self._receive(fd)
             expired = give_up is not None and time.monotonic() >= give_up
@@ -126,6 +127,7 @@ class ReplayServer(Closing):
         self._ready = [pair for pair in self._ready if pair[0] != ticket]
         for fd, running in self._running.items():
             if running.ticket == ticket and not running.cancelled:
+                # Its end still comes, and frees the server.
                 running.cancelled = True
                 self._servers[fd].kill_child()
 
@@ -142,6 +144,7 @@ class ReplayServer(Closing):
     def _send(self, running: _Running) -> None:
         """Give a replay to a server that is idle, or to a new one."""
         fd = self._idle.pop() if self._idle or self._freed() else self._start()
+        # A server keeps the memory that it shares, so a long trace needs a new one.
         strings = len(self._setup.encoder.tables.strings)
         needed = room_for(len(running.calls), len(running.records), strings)
         if self._servers[fd].size < needed:
@@ -192,6 +195,7 @@ class ReplayServer(Closing):
         self._discard(fd)
         if running is None or running.cancelled:
             return
+        # A server may be killed for want of memory; one that dies twice dies of the trace.
         running.tries += 1
         if running.tries > 1:
             raise ExecutorError(f"the replay server died twice of the same trace: {error.said}")

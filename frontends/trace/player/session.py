@@ -35,14 +35,14 @@ from reducekit.frontends.trace.player.records import (
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.outcome import ended
 
+# Of a replay. A trace of 2,000 calls takes some milliseconds.
 DEFAULT_LIMITS = Limits(wall=60, cpu=10, memory=4 << 30, output=1 << 20)
-"""Of a replay. A trace of 2,000 calls takes some milliseconds."""
 # Bytes of the shared memory before the records; the first word is the number of calls begun.
 _HEAD = 64
+# Bytes of shared memory to start with; the system provides only those that are used.
 ROOM = 64 << 20
-"""Bytes of shared memory to start with; the system provides only those that are used."""
+# Bytes at the end of the memory for strings; more if they would fill more than half.
 STRINGS = 1 << 20
-"""Bytes at the end of the memory for strings; more if they would fill more than half."""
 # Libraries take options and names of files from other variables (LGL..., CADICAL...,
 # BTOR...), and each solver that Lingeling makes looks for 350 of them.
 _PASSED_ON = ("HOME", "LANG", "LD_LIBRARY_PATH", "LD_PRELOAD", "PYTHONHOME", "TMPDIR")
@@ -103,6 +103,7 @@ class Setup:
 
 def room_for(calls: int, records: int, strings: int) -> int:
     """Return how much shared memory this many calls and bytes need."""
+    # Records fill the first half of the memory, results and strings the second.
     return max(ROOM, 2 * (_HEAD + records), 2 * (8 * calls + 2 * strings + 2 * STRINGS))
 
 
@@ -126,6 +127,7 @@ class Session(Closing):
         self.strings_at = 0
         self._strings = 0  # bytes of strings that are in the memory
         self._prologue: tuple[Limits, bytes, bytes] | None = None
+        # The kernel may have killed a server for want of memory.
         for _ in range(_STARTS - 1):
             with suppress(_KilledError):
                 self._open()
@@ -147,6 +149,7 @@ class Session(Closing):
             for fd in fds:
                 os.close(fd)
             raise ExecutorError(f"the replay server cannot be started: {error}") from None
+        # The server has its end of the socket, and of the shared memory the mapping is enough.
         theirs.close()
         os.close(fds.pop(2))
         self.socket = ours
@@ -171,6 +174,7 @@ class Session(Closing):
                 kind = _KilledError if status == -signal.SIGKILL else UsageError
                 how = ended(status, -status if status < 0 else None)
                 message = f"loading it ended in {how}: is the file complete?"
+            # The loader knows the library by the descriptor of its folder.
             message = message.replace(_at(_FOLDER), os.path.dirname(path))
             raise kind(f"cannot replay against {path}: {message}")
         address_space, native, *missing = answer[1:].decode().split()
@@ -209,6 +213,7 @@ class Session(Closing):
         strings = self.encoder.tables.strings
         size = len(strings)
         if size != self._strings:
+            # Room for as many again, so that the offset seldom changes.
             self.strings_at = self.size - max(STRINGS, 2 * size) // 4096 * 4096
             first = self.strings_at + RESERVED
             self.memory[first : self.strings_at + size] = bytes(strings[RESERVED:])
