@@ -257,10 +257,8 @@ def _refuse_success(
     *,
     described: bool,
 ) -> None:
-    """Raise NotInterestingError, with words, for a trace whose replay is no failure.
-
-    One that ended with the status or printed the patterns that were asked for is one.
-    """
+    """Raise NotInterestingError, with words, for a trace whose replay is no failure."""
+    # One that ended with the status or printed the patterns that were asked for is one.
     name, file = request.name, request.file
     asked = Pattern(**{each.name: request.failure[each.name] for each in fields(Pattern)})
     criterion = asked.criterion()
@@ -308,10 +306,8 @@ def _refuse_success(
 
 
 def _replay_command(target: Target, named_model: str | None, model: Model) -> tuple[str, ...]:
-    """Return the command that shows the same failure.
-
-    It names the model if a part of the trace may look like one of another API.
-    """
+    """Return the command that shows the same failure."""
+    # It names the model if a part of the trace may look like one of another API.
     api = named_model or (None if model.name == _USUAL else model.name)
     program = shutil.which("reducekit")
     words = [program] if program else own_python("-m", "reducekit")

@@ -80,8 +80,8 @@ class Trust:
 class Reach:
     """How many traces passed in recent replays before one ended it with another outcome.
 
-    With a fault that corrupts memory most traces do so, and no trace is played after them.
-    Expecting many traces per replay would then lead to many small steps, each of them a run.
+    With a fault that corrupts memory most traces end the replay, so few are played in each. To
+    expect many would lead to many small steps, each of them a run.
     """
 
     passed: float = 32.0
@@ -124,9 +124,9 @@ def key_of(calls: Iterable[Call]) -> int:
 class CrashCache:
     """The call in which the replay of each text ended.
 
-    If the replay of a trace died in call k, its first k + 1 calls alone also die:
-    the library saw nothing else. Such a proof replaces a replay once; further
-    requests are replayed. `replay`, if given, plays a text that is not cached.
+    If the replay of a trace died in call k, its first k + 1 calls alone also die: the library saw
+    nothing else. Such a proof replaces one replay. `replay`, if given, plays a text that is not
+    cached.
     """
 
     def __init__(
@@ -201,8 +201,8 @@ def digest(text: bytes) -> bytes:
 class Joint:
     """A replay of several traces: the first `passed` of them passed, and the next one ended it.
 
-    `ended` is how that one ended by itself, None if there is none. `released`: all its calls came
-    back, so what died is the solver when it was taken down.
+    `ended` is the outcome of that one, None if all passed. `released`: all its calls returned, so
+    the solver died when it was taken down.
     """
 
     outcome: ReplayOutcome
@@ -255,20 +255,16 @@ class Batching:
         return ends_alike(self.ending, outcome)
 
     def limits(self, limits: Limits) -> Limits:
-        """Return the limits of a replay of many traces. One that hangs keeps the limit of one.
-
-        As all of them are no longer than a recorded trace, none of which takes as long.
-        """
+        """Return the limits of a replay of many traces. One that hangs keeps the limit of one."""
+        # All of them together are no longer than a recorded trace, which takes less time.
         if self.ending.kind == "timeout":
             return limits
         wall = None if limits.wall is None else limits.wall + _SECONDS
         return replace(limits, wall=wall, cpu=_cpu_of_many(self.ending))
 
     def separable(self, calls: Sequence[Call]) -> bool:
-        """Return whether others can be played after a trace in the same process.
-
-        That is if it makes a solver first, and only one, and takes it down last if at all.
-        """
+        """Return whether others can be played after a trace in the same process."""
+        # It has to make one solver, first, and to take it down last if at all.
         names = [call.name for call in calls]
         # A `return` belongs to the latest call with a result, which may be one of another trace.
         if not names or names[0] not in self.begins or "return" in names:
@@ -279,11 +275,8 @@ class Batching:
 
 
 def batching(model: Model, ending: ReplayOutcome) -> Batching | None:
-    """Return how traces of a model share a process; None if they cannot.
-
-    That is where the failure is not the way in which a replay ends, or where a second solver
-    cannot be made: no call makes it, or takes it down.
-    """
+    """Return how traces of a model share a process; None if they cannot."""
+    # The failure has to be the way in which a replay ends, and a call has to take the solver down.
     release = release_of(model)
     if ending.kind not in ENDED or release is None:
         return None
@@ -314,11 +307,10 @@ def _cpu_of_many(first: ReplayOutcome) -> float:
 class BatchReplay:
     """Finds the first of many small traces that fails, in as few replays as can be.
 
-    A trace begins with the call that makes the solver; `release` is the call that takes it down
-    again, so that the next trace finds a new one. What is found has failed by itself too, or is
-    trusted to: then `prove` gets how it ended. A trace with a call that is not `playable`, by its
-    name, does not fail, nor does one that is not `lawful` after what its calls returned. What has
-    `passed`, by `key_of`, is not played again.
+    A trace begins with the call that makes the solver; `release` takes it down. The trace that is
+    returned fails alone, too, or is trusted to: `prove` gets its outcome. Traces with a call that
+    is not `playable`, by its name, are skipped, and so are those that are not `lawful` by what
+    their calls returned. What has `passed`, by `key_of`, is not played again.
     """
 
     replay: Callable[[Sequence[Call]], ReplayOutcome]

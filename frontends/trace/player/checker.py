@@ -87,8 +87,8 @@ class Checker(ABC):
     def judged(self, calls: Sequence[Call], outcome: ReplayOutcome) -> ReplayOutcome:
         """Return how a replay ended: as a "mismatch" in the call that gave the first wrong answer.
 
-        What is wrong with it is the standard error then. Of a replay that died, the answers of
-        the solver that it died of are not looked at: it ended as it did.
+        Its standard error then says what is wrong. If the replay died, the answers of the solver
+        that it died in are not checked.
         """
         # To ask the solver that died would end the replay before the answers that matter.
         whole = calls
@@ -119,10 +119,7 @@ class Checker(ABC):
 
 
 class _Life(NamedTuple):
-    """What a solver was asked from when it was made until it was taken down.
-
-    `first` is the index in the trace of the first of its `calls`; the others as of `rounds_of`.
-    """
+    """What one solver of a trace was asked (see `rounds_of`): `calls` from index `first` on."""
 
     first: int
     calls: Sequence[Call]
@@ -267,8 +264,8 @@ def _answered(outcome: ReplayOutcome, calls: int) -> bool:
 class SmtAnswerChecker(Checker):
     """Checks answers of traces of `model` by a command that takes a script of SMT-LIB.
 
-    The other solver is believed; what it does not answer in two seconds is not checked, nor is a
-    trace with a call that SMT-LIB has nothing like. The stack closes what runs the command.
+    The other solver is trusted. What it does not answer in two seconds is not checked, nor is a
+    trace that cannot be written in SMT-LIB. The stack closes what runs the command.
     """
 
     def __init__(self, model: Model, command: Command, limits: Limits, stack: ExitStack) -> None:
@@ -344,7 +341,7 @@ def checker_of(
 def opened_checker(
     api: str, choice: str | None, server: ReplayServer, limits: Limits, stack: ExitStack
 ) -> Checker | None:
-    """Return what checks answers that a server gives; None if it cannot be done here.
+    """Return what checks answers that a server gives; None if there is no other solver.
 
     `choice` is that of the library under test. The stack closes the other solver.
     """

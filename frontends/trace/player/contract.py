@@ -50,12 +50,12 @@ def _fits(sign: Sign, outcome: Outcome) -> bool:
 
 
 def without_slips(criterion: Criterion, table: _Table, *, lawful: bool = True) -> Criterion:
-    """Return a criterion that does not hold where a run ends over a wrong use of the API.
+    """Return a criterion that rejects runs which end by a wrong use of the API.
 
-    An exit status or signal alone does not tell a crash from a broken contract, unless it means
-    nothing else. But if the input itself fails with such a message, or the user gives a pattern
-    or an exit status for it, that failure is wanted: then the criterion stays as it is. So it does
-    if the user gives anything and the input is not `lawful`.
+    An exit status or signal alone may mean a crash or a broken contract. If the input itself
+    fails with such a message, or the user gives a pattern or an exit status for it, that failure
+    is wanted, and the criterion is returned as it is; likewise if the user gives a failure and
+    the input is not `lawful`.
     """
     # What other criteria add to the user's does not change what is asked for.
     asked = criterion
@@ -74,7 +74,7 @@ def without_slips(criterion: Criterion, table: _Table, *, lawful: bool = True) -
 
 @dataclass(frozen=True, slots=True)
 class ContractCriterion(Criterion):
-    """A criterion that holds, of a run that did not end over a wrong use of the API.
+    """Another criterion, for runs that did not end by a wrong use of the API.
 
     `table` is the `[classify]` table of the API's model.
     """
@@ -100,10 +100,9 @@ class ContractCriterion(Criterion):
 class ContractExecutor(Executor):
     """Checks traces by another executor, but for those that break the contract of the API.
 
-    These are not interesting, without a run. For interpreters that do not tell what
-    calls return: only what no results allow is known to be broken. What cannot be read
-    as a trace is run. `runs` counts the commands that were run. The other executor is
-    closed with this one.
+    These are not interesting, without a run. For interpreters that do not report results: only
+    what no results allow is known to be broken. `runs` counts the commands that were run. The
+    other executor is closed with this one.
     """
 
     def __init__(
@@ -153,7 +152,7 @@ class ContractExecutor(Executor):
 def may_be_lawful(model: Model, calls: Iterable[Call]) -> bool:
     """Return whether a model allows all calls, whatever they return.
 
-    What a file says that they returned may not be so any more, but for the names of handles.
+    The results in the file may be outdated, except the names of handles.
     """
     # Results of other calls are left out, so that the model allows what any of them would.
     makes = {name for name, known in model.calls.items() if known.produces}
@@ -168,9 +167,8 @@ def may_be_lawful(model: Model, calls: Iterable[Call]) -> bool:
 def was_lawful(model: Model, calls: Sequence[Call], outcome: ReplayOutcome) -> bool:
     """Return whether a model allows all calls that a replay started, given their results.
 
-    Without the results a model is in all states that any result leads to, and
-    allows what one of them does: asking for a core, say, after a `sat` that
-    turns out to be satisfiable. Handles go by their names in the trace.
+    Without results a model is in all states that any result leads to, and allows what one of
+    them does, such as asking for a core after a `sat` that turns out to be satisfiable.
     """
     # Only calls that began can be to blame: what follows was never seen by the library.
     machine = Machine(model)

@@ -161,9 +161,8 @@ def engines(api: str) -> list[Engine]:
 def find_library(api: str, choice: str | None = None) -> Library:
     """Find a library that has an API.
 
-    `choice` is an engine's name, or the path of a library with the same
-    functions as one of the engines, or of IPASIR; None takes the first engine that is
-    installed. Raises UsageError.
+    `choice` is an engine's name, or the path of a library with the functions of an engine or of
+    IPASIR; None takes the first engine that is installed. Raises UsageError.
     """
     candidates = engines(api)
     if choice is not None and choice not in [engine.name for engine in candidates]:
@@ -246,8 +245,6 @@ def api_of(choice: str) -> str:
 def _fitting(path: str, api: str, candidates: list[Engine]) -> Interface:
     """Return the first interface whose object the library can make, and take down if it says so.
 
-    Of IPASIR all functions are needed.
-
     Raises UsageError if there is none: a library that cannot play a call shows no failure.
     """
     # Symbols are looked up as bytes: to load the library here could run or crash anything.
@@ -262,6 +259,7 @@ def _fitting(path: str, api: str, candidates: list[Engine]) -> Interface:
         interfaces.insert(0, _stock(api, content))
     lacking: list[str] = []
     for interface in interfaces:
+        # Of IPASIR all functions are needed, which every library of it has.
         texts = (
             text
             for name, text in interface.calls.items()

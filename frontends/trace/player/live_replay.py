@@ -62,10 +62,9 @@ class PendingQuery:
 class LiveReplay(Session):
     """Plays one trace after the other, each in pieces; use it in a `with`.
 
-    `begin` starts an empty trace, `play` appends calls to it, `finish` ends it.
-    Once `outcome` is not None the trace has ended by itself. A child plays up to
-    `together` traces; `company` is how many it has played before this one. That there is
-    one live object is not checked here: calls are taken to be in order. Raises
+    `begin` starts an empty trace, `play` appends calls to it, `finish` ends it. Once `outcome` is
+    not None the trace has ended by itself. A child plays up to `together` traces; `company` is
+    how many it has played before this one. Callers have to keep to one live object. Raises
     UsageError if the library cannot be used, ExecutorError if the server dies.
     """
 
@@ -87,8 +86,8 @@ class LiveReplay(Session):
     def begin(self, limits: Limits = DEFAULT_LIMITS, *, alone: bool = False) -> None:
         """Start an empty trace; the one before is ended.
 
-        `limits` hold for all that a child plays, so what they have ended is worth a second
-        try: `alone` in a child of its own.
+        `limits` hold for all traces of a child, so what they have ended is worth a second try:
+        `alone` in a child of its own.
         """
         if self._running:
             self.finish()
@@ -153,10 +152,7 @@ class LiveReplay(Session):
         self._put(records)
 
     def each(self, name: str, numbers: Sequence[int]) -> None:
-        """Have a call made for each number, ahead of those that come next.
-
-        It does not belong to the trace, and has no results.
-        """
+        """Make a call for each number, ahead of the next ones; it is no part of the trace."""
         tables, data = self.encoder.tables, _slots(numbers)
         # The numbers stand after a record that skips them.
         at = self._end + RECORD.size - self.strings_at
@@ -187,9 +183,9 @@ class LiveReplay(Session):
         return PendingQuery(name, place, len(literals))
 
     def answer(self, asked: PendingQuery) -> list[int] | None:
-        """Return what was asked before the latest calls; None if the copy did not live to say it.
+        """Return what was asked before the latest calls; None if the copy died.
 
-        To be had until the next trace begins.
+        Valid until the next trace begins.
         """
         end = asked.place + _INT * (asked.count + 1)
         status, *values = array("i", self.memory[asked.place : end])
@@ -200,10 +196,7 @@ class LiveReplay(Session):
         return [value & 1 for value in values] if is_bool else values
 
     def finish(self) -> ReplayOutcome:
-        """End the trace, and return how that went.
-
-        Of one whose child lives on, the CPU time is not known: it is 0.
-        """
+        """End the trace, and return its outcome; with a CPU time of 0 if the child lives on."""
         if self._running:
             if (
                 self.company + 1 < self._together
@@ -227,9 +220,9 @@ class LiveReplay(Session):
         return self.outcome
 
     def together(self) -> tuple[Sequence[Call], ReplayOutcome]:
-        """Return all that a child has played which has ended by itself, and how it ended.
+        """Return all calls of a child that has ended by itself, and their outcome.
 
-        To be had until the next trace begins.
+        Valid until the next trace begins.
         """
         assert self._last is not None, "the process has not ended"
         return self._calls, self.outcome_of(self._calls, self._last)

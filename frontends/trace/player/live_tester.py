@@ -50,8 +50,8 @@ _SPARE = 1 << 16  # bytes of records besides those of clauses and assumptions
 class Trial:
     """A trace that was made and played; `checked` says whether its answers were checked.
 
-    `company` is how many other traces `made` begins with, those of the seeds just before:
-    not 0 only where the process dies of them all, and not of the last one alone.
+    `company` is how many other traces `made` begins with, those of the seeds just before: 0
+    unless the process dies of all of them, and not of the last one alone.
     """
 
     made: Generated
@@ -95,8 +95,8 @@ class LiveTester(Closing):
     def run(self, seed: int) -> Trial:
         """Make the trace of a seed, play it, and check its answers.
 
-        Groups of consecutive seeds share a process, counted from the
-        first one: so what is found does not depend on what else was run.
+        Groups of consecutive seeds share a process, counted from the first one: so what is found
+        does not depend on what else was run.
         """
         live = self._live
         if seed != self._next:

@@ -22,16 +22,14 @@ CONTRACT, PARSE, MISMATCH = 86, 87, 88
 class ReplayOutcome:
     """The end of one replay.
 
-    `kind`: "ok", "contract" (a call broke the contract of the API), "parse" (a
-    call that the library does not have), "mismatch" (a call did not return what
-    the trace says, or gave a wrong answer), "signal" and "exit" (the
-    library died or ended by itself),
-    "timeout" (wall or CPU), "output" (it printed more than the limit).
+    `kind`: "ok", "contract" (a call broke the contract of the API), "parse" (a call that the
+    library does not have), "mismatch" (a call did not return what the trace says, or gave a wrong
+    answer), "signal" and "exit" (the library died or exited), "timeout" (wall or CPU), "output"
+    (it printed more than the limit).
 
-    Exactly one of `status` and `signal` is not None: 0, 86, 87 or 88, or else
-    the program's own. `last_call` is the index of the last call that was begun,
-    -1 for none. `results` are those of the calls that came back, None for
-    those that return nothing. `reason` explains in words "contract",
+    Exactly one of `status` and `signal` is not None: 0, 86, 87 or 88, or else the program's own.
+    `last_call` is the index of the last call that began, -1 for none. `results` are those of the
+    calls that returned, None for a call that returns nothing. `reason` explains "contract",
     "parse" and "mismatch". `seconds` is wall time, `cpu` CPU time in seconds.
     """
 

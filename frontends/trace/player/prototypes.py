@@ -1,9 +1,9 @@
 """What each call of an API does in a library, as data: C calls in a small notation.
 
-The calls of an API are a table from the call's name to C calls parted by `;`,
-such as `lglsetopt($, str, int)`. The result of the last one is the call's.
+The calls of an API are a table from the call's name to C calls separated by `;`, such as
+`lglsetopt($, str, int)`: most are rows of its model. The result of the last one is the call's.
 
-    int, bool, ptr f(...)   result of the call; with nothing before it, it has none
+    int, bool, ptr f(...)   result of the call; with nothing before it there is none
     $ = f(...)              the result is the object that all other calls work on
     $                       the object
     ~$                      the object, which is dead afterwards
@@ -80,7 +80,7 @@ def taken(word: str) -> int:
 def spread(steps: Sequence[Step], arguments: int) -> tuple[list[Step], int]:
     """Return the C calls that a call with this number of arguments makes: `int*` is repeated.
 
-    Besides, how many arguments `int*` or `handle*` take.
+    Also return how many arguments `int*` or `handle*` take.
     """
     # What is left for the word that takes any number.
     many = arguments - sum(taken(word) for step in steps for word in step.arguments)
@@ -330,11 +330,11 @@ def without_mapping(text: str) -> str:
 
 
 def as_mobical(cadical: Interface, state: int = 0, *, maps: bool = False) -> Interface:
-    """Return CaDiCaL as mobical replays it: what an answer does not allow is passed over.
+    """Return CaDiCaL as mobical replays it: calls that an answer does not allow are skipped.
 
-    `state` is how many bytes there are before those with the state; `maps` says that it is as
-    mobical of 2.2 does: variables are mapped, and what is propagated is asked for. As they are
-    mapped past those of the solver, it need not insist that they are declared, as 3.0 does.
+    `state` is the offset of the bytes with the state. `maps`: as in mobical of 2.2, variables are
+    mapped, and what is propagated is asked for. They are mapped past those of the solver, so they
+    need not be declared, as 3.0 insists.
     """
     at = f"% = mempcpy($, $, {state})"  # copies them to where they are, and returns where they end
     guards = {name: (at, *_ASKED[name]) for name in _ASKED if name in cadical.calls}

@@ -241,9 +241,9 @@ class Encoder:
 
     @property
     def separable(self) -> bool:
-        """Whether traces that a process plays one after the other know nothing of each other.
+        """Whether traces that a process plays one after the other do not affect each other.
 
-        A name of a result goes on to mean what it did.
+        The name of a handle keeps its meaning in the next trace.
         """
         return not any(each in ("handle", "ptr") for each in self.results.values())
 
@@ -257,8 +257,8 @@ class Encoder:
     def encode(self, calls: Sequence[Call]) -> tuple[bytes, Illegal | None]:
         """Return the records of the calls, and a call that cannot be legal, if there is one.
 
-        The library could not even tell, so the records end before it. The record after the last
-        call ends the child. Raises UnplayableCall.
+        The records end before that call, as the library could not notice it. The last record ends
+        the child. Raises UnplayableCall.
         """
         parts = self._parts(calls)
         illegal = first_illegal([call.name for call in calls], self.begins, self.ends, self.free)

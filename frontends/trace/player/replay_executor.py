@@ -58,11 +58,9 @@ class _Waiting:
 
 
 def hangs_after(calls: Sequence[Call], ending: ReplayOutcome, server: ReplayServer) -> float:
-    """Return after how many seconds of CPU a replay hangs at a first look.
-
-    The calls before the one in which it hung are played to know how long they take. Fewer calls
-    seldom take much longer.
-    """
+    """Return after how many seconds of CPU a replay hangs at a first look."""
+    # As long as the calls before the one in which it hung take, several times. Fewer calls seldom
+    # take much longer.
     before = server.replay(calls[: max(0, ending.last_call)])
     return max(_HANGS_LEAST, _HANGS * before.cpu)
 
@@ -70,18 +68,14 @@ def hangs_after(calls: Sequence[Call], ending: ReplayOutcome, server: ReplayServ
 class ReplayExecutor(Executor):
     """Checks traces by replay.
 
-    `runs` counts the replays. With `proofs`, what an earlier replay proves is
-    not replayed. A replay in which a call was made that `model` does not allow
-    after what the calls before it returned is not interesting, however it ended;
-    without a model none is refused. With a `checker`, the answers of a replay that
-    passed are checked: see `Checker.judged`. The server is closed with the executor,
-    and so is what `opened` holds.
+    `runs` counts the replays. With `proofs`, what an earlier replay proves is not replayed. A
+    replay with a call that `model` does not allow, by what the calls before it returned, is not
+    interesting, however it ended. With a `checker`, the answers of a replay that passed are
+    checked: see `Checker.judged`. The server is closed with the executor, and so is `opened`.
 
-    Where the failure is a hang, `hangs` says after how many seconds of CPU a replay hangs at a
-    first look (see `hangs_after`), so that no success has to wait for the limit. Whoever
-    asks for the same text again, as at the end of a reduction, gets a replay of full length.
-
-    With a `batch`, checks that wait share a replay: see `Batching`. `jobs` is then of no use.
+    If the failure is a hang, `hangs` says after how many seconds of CPU a replay hangs at a first
+    look (see `hangs_after`), so that no success has to wait for the limit. With a `batch`, checks
+    that wait share a replay (see `Batching`), whatever the `jobs`.
     """
 
     def __init__(
@@ -218,11 +212,9 @@ class ReplayExecutor(Executor):
         self._server.submit(waiting.ticket, waiting.calls, waiting.limits)
 
     def _play_queue(self, batch: Batching) -> None:
-        """Play as many of the waiting checks as fit, and take the verdict on each.
-
-        Only the first one has a fresh process; so if another one seems to fail as wanted, it
-        is played once more by itself. What comes after it was not played, and goes on waiting.
-        """
+        """Play as many of the waiting checks as fit, and take the verdict on each."""
+        # Only the first one has a fresh process; so if another one seems to fail as wanted, it
+        # is played once more by itself. What comes after it was not played, and goes on waiting.
         together = self._together(batch)
         # A single one is played as it is, so that its verdict needs no confirmation.
         if len(together) < 2:
@@ -322,10 +314,8 @@ class ReplayExecutor(Executor):
             self._hangs = max(self._hangs, _SLOWER * replayed.cpu)
 
     def _starved(self, waiting: _Waiting, replayed: ReplayOutcome) -> bool:
-        """Return whether time was up because the machine was busy.
-
-        A replay does not sleep. One that has used little CPU time has not had its turn.
-        """
+        """Return whether time was up because the machine was busy."""
+        # A replay does not sleep. One that has used little CPU time has not had its turn.
         wall = waiting.limits.wall
         # Once is enough: on a machine that stays that busy, a hang would never end.
         if replayed.kind != "timeout" or wall is None or waiting.again:

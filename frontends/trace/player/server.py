@@ -127,12 +127,10 @@ def patch(library: ctypes.CDLL, libc: ctypes.PyDLL, text: str) -> None:
 
 
 def _take_freed(libc: ctypes.PyDLL) -> None:
-    """Take all memory that the interpreter has had and freed.
-
-    A child is to begin with a heap as a program does that has just begun: what it allocates lies
-    side by side, and is not what Python left behind. So what a fault that corrupts memory ends
-    in depends on the trace, and hardly on what the server has done. Only with glibc.
-    """
+    """Take all memory that the interpreter has had and freed."""
+    # A child is to begin with the heap of a program that has just begun: what it allocates lies
+    # side by side, not in gaps that Python left. So what a fault that corrupts memory ends in
+    # depends on the trace, and hardly on what the server has done. Only with glibc.
     try:
         info = libc.mallinfo2
     except AttributeError:
@@ -150,12 +148,10 @@ def _take_freed(libc: ctypes.PyDLL) -> None:
 
 
 def _of_the_interpreter(libc: ctypes.PyDLL) -> list[tuple[int, int]]:
-    """Return the memory that only the interpreter uses, so far: addresses and sizes.
-
-    That is what it has mapped for its objects. Not the heap, the data of its library or the
-    variables of a thread, which others use as well, or exit(3) does; and not what another
-    library maps, so call this before one is loaded.
-    """
+    """Return the memory that only the interpreter uses, so far: addresses and sizes."""
+    # That is what it has mapped for its objects: not the heap, the data of its library or the
+    # variables of a thread, which other code uses as well, such as exit(3); and not what another
+    # library maps, so call this before one is loaded.
     found = []
     of_thread = libc.__errno_location()
     with open("/proc/self/maps", encoding="utf-8", errors="replace") as file:
@@ -312,11 +308,9 @@ class Server:
             os.write(0, reply or FAILED + b"the process cannot be forked")
 
     def warm_up(self) -> None:
-        """Play nothing some times, until nothing is done for the first time any more.
-
-        The heap is like that of a program that has just begun. Python's own code changes too as
-        it is run: up to the eighth time with 3.11.
-        """
+        """Play nothing some times, until nothing is done for the first time any more."""
+        # The heap is like that of a program that has just begun. Python's own code changes too as
+        # it is run: up to the eighth time with 3.11.
         if self.start is not None:
             _take_freed(self.libc)
             for _ in range(_WARM_UP):
@@ -371,11 +365,8 @@ def _cpu(pid: int) -> float:
 
 
 def _same_addresses() -> None:
-    """Start again without address space layout randomisation, if that is allowed.
-
-    A fault may leave garbage in a register: what it then does shall not change
-    from one server to the next.
-    """
+    """Start again without address space layout randomisation, if that is allowed."""
+    # A fault may leave garbage in a register: what that does is to be the same in each server.
     off = 0x0040000  # ADDR_NO_RANDOMIZE, personality(2)
     libc = _libc()
     now = libc.personality(0xFFFFFFFF)

@@ -42,12 +42,10 @@ class _Running:
 class ReplayServer(Closing):
     """Replays traces against a library, at most `jobs` at a time; use it in a `with`.
 
-    Each replay runs in a child process of its own, forked from a server process
-    that has loaded the library once, with `patch` applied to it. With
-    `check_results` a call that returns something else than its `result` ends
-    the replay as a "mismatch". `native=False` plays the calls in Python, as where
-    there is no compiler. Not for use by several threads at a time.
-    Raises UsageError if the library cannot be used.
+    Each replay runs in a child process of its own, forked from a server that has loaded the
+    library once, with `patch` applied to it. With `check_results` a call that returns something
+    else than its `result` ends the replay as a "mismatch". `native=False` plays the calls in
+    Python, as without a compiler. Raises UsageError if the library cannot be used.
     """
 
     def __init__(

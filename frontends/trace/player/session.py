@@ -308,13 +308,11 @@ class Session(Closing):
 
 
 def _spawn(setup: Setup, fds: list[int]) -> int:
-    """Start a server with these descriptors as 0, 1, 2 and so on; return its process id.
-
-    A child begins with the server's heap, and there are the names of the interpreter, of its
-    program and of the library. What a fault that corrupts memory ends in depends on how long
-    they are: so they are such as are the same in every folder. The library's folder is an open
-    descriptor, from which the loader also finds what the library is linked with ($ORIGIN).
-    """
+    """Start a server with these descriptors as 0, 1, 2 and so on; return its process id."""
+    # A child begins with the server's heap, which holds the names of the interpreter, of its
+    # program and of the library. What a fault that corrupts memory ends in depends on how long
+    # they are, so they are the same in every folder. The library's folder is an open descriptor,
+    # from which the loader also finds what the library is linked with ($ORIGIN).
     environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
     # What an interpreter's hashes are seeded with moves its heap about.
     environment |= {"PATH": os.defpath, "PYTHONHASHSEED": "0"}

@@ -62,9 +62,8 @@ def program(
     else:
         library = None
         interface = linked_interface(api, classes=language == "cpp")
-    # What replays bring along themselves, a program has not, but for functions that can be part
-    # of it; it passes over no call.
-    # mobical's variables are mapped by the solver's, so they are what they are in the trace.
+    # A program has no functions of `helpers`, except those that can be part of it, and skips no
+    # call. mobical's variables are mapped by the solver's, so they are as in the trace.
     helper = text_of(interface.source) if language == "cpp" and interface.source else ""
     own = {name: without_mapping(text) for name, text in interface.calls.items()}
     own = {name: text for name, text in own.items() if helper or HELPS not in text}
@@ -83,10 +82,10 @@ def program(
 def _played(
     calls: Sequence[Call], interface: Interface, model: Model, language: str
 ) -> tuple[list[Call], tuple[Call, ...]]:
-    """Return the calls that a library has, and those that may be left out as it has them not.
+    """Return the calls that a library has, and those that it lacks and that may be left out.
 
-    Raises UsageError for other calls that it has not, for wrong arguments, and for a call without
-    a live object.
+    Raises UsageError for other calls that it lacks, for wrong arguments, and for a call without a
+    live object.
     """
     known = model.calls
     omitted = {name for name, call in known.items() if call.role in _OMITTED} | {"return"}
