@@ -22,12 +22,7 @@ from reducekit.frontends.trace.language.calls import Call
 from reducekit.frontends.trace.language.text import print_trace, read_trace, reader
 from reducekit.frontends.trace.model.definition import Model
 from reducekit.frontends.trace.model.loader import load_model
-from reducekit.frontends.trace.player import (
-    Library,
-    Patch,
-    ReplayOutcome,
-    ReplayServer,
-)
+from reducekit.frontends.trace.player import Library, Patch, ReplayOutcome, ReplayServer
 from reducekit.frontends.trace.player.batch import (
     BatchReplay,
     CrashCache,

@@ -16,12 +16,7 @@ from pathlib import Path
 
 from msgspec import structs
 
-from reducekit.frontends.trace.model.definition import (
-    Model,
-    Option,
-    Options,
-    Preset,
-)
+from reducekit.frontends.trace.model.definition import Model, Option, Options, Preset
 from reducekit.frontends.trace.model.structure import Names, Range
 from reducekit.frontends.trace.player.helpers import answer
 from reducekit.frontends.trace.player.libraries import Library

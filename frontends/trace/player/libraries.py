@@ -124,7 +124,6 @@ for number in range(1000):
 _STOCK = b"_ZN7CaDiCaL6SolverC1Ev"
 _METHOD = re.compile(rb"_ZNK?\d+CaDiCaL\w+")
 _OF_LIBC = ("calloc", "fopen", "getppid", "_exit", "memchr", "mempcpy", "strcspn")
-_STOCK_APIS = ("cadical", "mobical", "ipasir")
 # Without these calls there is nothing to play. Others may be missing: they are left out.
 _ALWAYS = frozenset(("init", "new", "reset", "release", "delete", "add", "solve", "sat"))
 # APIs of libraries that have another API too, which can do more.
@@ -255,7 +254,7 @@ def _fitting(path: str, api: str, candidates: list[Engine]) -> Interface:
     if api == IPASIR_C.api:
         interfaces.append(IPASIR_C)
     # CaDiCaL's own build has no version in its namespace, as those of python-sat have.
-    if _STOCK in content and api in _STOCK_APIS:
+    if _STOCK in content and api in ("cadical", "mobical", "ipasir"):
         interfaces.insert(0, _stock(api, content))
     lacking: list[str] = []
     for interface in interfaces:

@@ -61,13 +61,11 @@ class ReplayServer(Closing):
         self._check_results = check_results
         self._setup = Setup.of(library, patch, native=native)
         self._servers: dict[int, Session] = {}  # by their sockets' descriptors
-        self._running: dict[int, _Running] = {}  # by the same
-        self._idle: list[int] = []
+        self._running: dict[int, _Running] = {}  # by the same; other servers are idle
         self._ready: list[tuple[int, ReplayOutcome]] = []
         self._poll = select.poll()
         self._tickets = 0
-        self._idle.append(self._start())
-        self.native = self._servers[self._idle[0]].native
+        self.native = self._servers[self._start()].native
 
     @property
     def free(self) -> int:
@@ -141,7 +139,8 @@ class ReplayServer(Closing):
 
     def _send(self, running: _Running) -> None:
         """Give a replay to a server that is idle, or to a new one."""
-        fd = self._idle.pop() if self._idle or self._freed() else self._start()
+        idle = self._idle() or self._freed()
+        fd = idle[0] if idle else self._start()
         # A server keeps the memory that it shares, so a long trace needs a new one.
         strings = len(self._setup.encoder.tables.strings)
         needed = room_for(len(running.calls), len(running.records), strings)
@@ -154,16 +153,19 @@ class ReplayServer(Closing):
         except ServerGone as error:
             self._revive(fd, error)
 
-    def _freed(self) -> bool:
+    def _idle(self) -> list[int]:
+        return [fd for fd in self._servers if fd not in self._running]
+
+    def _freed(self) -> list[int]:
         """Wait for a cancelled replay to end, if there is one: that is faster than a new server."""
         give_up = time.monotonic() + _PATIENCE
-        while not self._idle and time.monotonic() < give_up:
+        while not (idle := self._idle()) and time.monotonic() < give_up:
             dying = [fd for fd, running in self._running.items() if running.cancelled]
             if not dying:
-                return False
+                break
             for fd in select.select(dying, [], [], _PATIENCE)[0]:
                 self._receive(fd)
-        return bool(self._idle)
+        return idle
 
     def _receive(self, fd: int) -> None:
         """Take the end of a replay from a server."""
@@ -177,7 +179,6 @@ class ReplayServer(Closing):
             self._discard(fd)
             raise
         running = self._running.pop(fd)
-        self._idle.append(fd)
         if not running.cancelled:
             outcome = session.outcome_of(
                 running.calls,
@@ -203,8 +204,6 @@ class ReplayServer(Closing):
         """End a server, and with it the child that it may have."""
         self._poll.unregister(fd)
         self._running.pop(fd, None)
-        if fd in self._idle:
-            self._idle.remove(fd)
         self._servers.pop(fd).close()
 
     def _start(self, size: int = ROOM) -> int:

@@ -20,18 +20,8 @@ from reducekit.frontends.trace.player import server
 from reducekit.frontends.trace.player.faults import Patch
 from reducekit.frontends.trace.player.helpers import compiled
 from reducekit.frontends.trace.player.libraries import Library
-from reducekit.frontends.trace.player.outcome import (
-    CONVERTED,
-    Ending,
-    ReplayOutcome,
-    interpret,
-)
-from reducekit.frontends.trace.player.records import (
-    RESERVED,
-    Encoder,
-    Illegal,
-    prologue,
-)
+from reducekit.frontends.trace.player.outcome import CONVERTED, Ending, ReplayOutcome, interpret
+from reducekit.frontends.trace.player.records import RESERVED, Encoder, Illegal, prologue
 from reducekit.oracle.limits import Limits
 from reducekit.oracle.outcome import ended
 

@@ -20,12 +20,7 @@ from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.player.helpers import text_of
 from reducekit.frontends.trace.player.libraries import Library, find_library, linked_interface
 from reducekit.frontends.trace.player.outcome import where
-from reducekit.frontends.trace.player.prototypes import (
-    HELPS,
-    Interface,
-    unguarded,
-    without_mapping,
-)
+from reducekit.frontends.trace.player.prototypes import HELPS, Interface, unguarded, without_mapping
 from reducekit.frontends.trace.player.records import Encoder, UnplayableCall
 from reducekit.frontends.trace.programs.c import c_program
 from reducekit.frontends.trace.programs.python import python_program

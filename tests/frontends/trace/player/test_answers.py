@@ -13,11 +13,7 @@ from reducekit.frontends.trace.generate.generator import Generator
 from reducekit.frontends.trace.language.calls import Call
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.player import DEFAULT_LIMITS, ReplayServer, find_library
-from reducekit.frontends.trace.player.answers import (
-    Round,
-    rounds_of,
-    satisfied,
-)
+from reducekit.frontends.trace.player.answers import Round, rounds_of, satisfied
 from reducekit.frontends.trace.player.checker import AnswerChecker, Wrong
 from reducekit.frontends.trace.player.live_replay import LiveReplay
 from tests.frontends.trace.player.test_every_call import calls_of, marks

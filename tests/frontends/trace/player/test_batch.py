@@ -16,12 +16,7 @@ from reducekit.frontends.trace.passes.neighbours import Neighbours
 from reducekit.frontends.trace.passes.options import OptionMode
 from reducekit.frontends.trace.passes.schedule import OPTION_MODES
 from reducekit.frontends.trace.passes.view import TraceView
-from reducekit.frontends.trace.player import (
-    ReplayOutcome,
-    ReplayServer,
-    find_library,
-    read_fault,
-)
+from reducekit.frontends.trace.player import ReplayOutcome, ReplayServer, find_library, read_fault
 from reducekit.frontends.trace.player.batch import BatchReplay, Reach, Trust
 from tests.frontends.trace.patches import resolve
 
