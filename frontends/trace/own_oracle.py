@@ -282,10 +282,7 @@ def _refuse_success(
     ways = [f"  reducekit replay --results {file}   shows what each call returns"]
     if not target.check_returns:
         compared = f"{recorded} results" if recorded else "it has none"
-        ways.insert(
-            0,
-            f"  --check-returns   compares results with the lines 'return' ({compared})",
-        )
+        ways.insert(0, f"  --check-returns   compares results with the lines 'return' ({compared})")
     ways += [
         "  --check-returns --library NAME   compares them with those of a second engine,",
         "                    such as boolector-lingeling for a trace of Lingeling",

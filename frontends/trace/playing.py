@@ -132,9 +132,7 @@ def _in_debugger(trace: Trace, library: Library, choices: _Choices) -> PlayEnd:
         before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for gdb
         try:
             status = subprocess.run(
-                words,
-                check=False,
-                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+                words, check=False, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)
             ).returncode
         finally:
             signal.signal(signal.SIGINT, before)

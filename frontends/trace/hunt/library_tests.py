@@ -339,10 +339,7 @@ def testing(traces: Callable[..., Frontend]) -> Testing:
                 metavar="ENGINE|CMD",
             ),
             FormatOption(
-                "no_compare",
-                "Do not check answers; look for crashes only.",
-                "flag",
-                default=False,
+                "no_compare", "Do not check answers; look for crashes only.", "flag", default=False
             ),
         ),
         "Without --cmd, traces are played against a library; its models are checked against the "

@@ -164,10 +164,7 @@ def prologue(tables: Tables, limits: Limits, address_space: int) -> tuple[bytes,
 
 
 def first_illegal(
-    names: Sequence[str],
-    begins: Sequence[str],
-    ends: Sequence[str],
-    free: Container[str],
+    names: Sequence[str], begins: Sequence[str], ends: Sequence[str], free: Container[str]
 ) -> Illegal | None:
     """Return the first call that lacks its live object, or makes a second; None if all are legal.
 

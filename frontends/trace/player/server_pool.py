@@ -181,10 +181,7 @@ class ReplayServer(Closing):
         running = self._running.pop(fd)
         if not running.cancelled:
             outcome = session.outcome_of(
-                running.calls,
-                ending,
-                illegal=running.illegal,
-                check_results=self._check_results,
+                running.calls, ending, illegal=running.illegal, check_results=self._check_results
             )
             self._ready.append((running.ticket, outcome))
 
