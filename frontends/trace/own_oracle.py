@@ -15,6 +15,7 @@ from reducekit.executors.executor import Executor
 from reducekit.frontend import Frontend
 from reducekit.frontends.trace.language.calls import Call, Trace, with_result
 from reducekit.frontends.trace.language.text import (
+    HEAD_OPTIONS,
     head_length,
     head_line,
     options_to_play,
@@ -78,12 +79,8 @@ class Target:
 
     def given(self) -> str | None:
         """Return the name of an option that only makes sense for replays; None if none is given."""
-        chosen = (
-            ("library", self.library),
-            ("fault", self.fault),
-            ("check_returns", self.check_returns),
-        )
-        return next((name for name, value in chosen if value), None)
+        names = ("library", "fault", "check_returns")
+        return next((name for name in names if getattr(self, name)), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,14 +306,10 @@ def _replay_command(target: Target, named_model: str | None, model: Model) -> tu
     program = shutil.which("reducekit")
     words = [program] if program else own_python("-m", "reducekit")
     words.append("replay")
-    for name, value in (
-        ("--model", api),
-        ("--library", target.library),
-        ("--fault", target.fault),
-        ("--faults", target.faults),
-    ):
-        if value is not None:
-            words += [name, value]
+    given = {**asdict(target), "model": api}
+    for name in HEAD_OPTIONS:
+        if given[name] is not None:
+            words += [f"--{name}", given[name]]
     return (*words, "--check-returns") if target.check_returns else tuple(words)
 
 

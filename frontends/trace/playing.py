@@ -38,6 +38,7 @@ from reducekit.frontends.trace.player.checker import opened_checker
 from reducekit.frontends.trace.player.contract import classified
 from reducekit.frontends.trace.player.faults import patch_of
 from reducekit.frontends.trace.player.outcome import where
+from reducekit.frontends.trace.programs import program
 from reducekit.offers import FormatOption, PlayEnd, Playing, PlayRequest
 from reducekit.oracle.command import Command
 from reducekit.oracle.criterion import Everything
@@ -115,9 +116,6 @@ def _with_library(request: PlayRequest, choices: _Choices) -> PlayEnd:
 
 def _in_debugger(trace: Trace, library: Library, choices: _Choices) -> PlayEnd:
     """Run a program that makes the calls of a trace below gdb, which the user talks to."""
-    # Imported here: programs play traces to check answers.
-    from reducekit.frontends.trace.programs import program
-
     for name in ("fault", "check_returns", "results"):
         if getattr(choices, name):
             raise UsageError(f"`gdb` and `{name}` are mutually exclusive: give one")

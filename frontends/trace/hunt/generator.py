@@ -109,8 +109,10 @@ class TraceOptions:
     @property
     def played_by(self) -> tuple[str, ...]:
         """The words that name the model and what plays a trace, for every command that does."""
-        given = {f"--{name}": value for name, value in asdict(self).items() if name in HEAD_OPTIONS}
-        return tuple(word for name, value in given.items() if value for word in (name, value))
+        given = asdict(self)
+        return tuple(
+            word for name in HEAD_OPTIONS if given[name] for word in (f"--{name}", given[name])
+        )
 
     def words(self, seed: int) -> Sequence[str]:
         """Return the options that make the trace of a seed again."""

@@ -31,8 +31,6 @@ from reducekit.frontends.trace.player.batch import (
     small_traces,
 )
 from reducekit.frontends.trace.player.checker import (
-    Checked,
-    Checker,
     Reference,
     Wrong,
     checker_of,
@@ -113,8 +111,6 @@ class LibraryTester(Closing):
 
     def __init__(self, system: System) -> None:
         self._system = system
-        self._opened = ExitStack()
-        self._replays: tuple[ReplayServer, Checker | None] | None = None
         self._tester = LiveTester(
             Generator(system.model, options=system.options, variables=system.variables),
             system.library,
@@ -125,7 +121,6 @@ class LibraryTester(Closing):
 
     def close(self) -> None:
         self._tester.close()
-        self._opened.close()
 
     def test(self, seed: int) -> Tested:
         """Make the trace of a seed, play it, and check its answers.
@@ -145,20 +140,11 @@ class LibraryTester(Closing):
 
     def test_text(self, text: bytes) -> Tested:
         """Play a trace, and check its answers. Raises ParseError or UsageError."""
-        if self._replays is None:
-            server = self._opened.enter_context(
-                ReplayServer(self._system.library, patch=self._system.patch)
-            )
-            self._replays = server, _checker(self._system, server, self._opened)
-        server, checker = self._replays
         calls = read_trace(text, self._system.model.formats[0]).calls
         for _ in range(_TRIES):
-            outcome = server.replay(calls, self._system.limits)
+            outcome, found = self._tester.replay(calls)
             if not _killed(outcome):
                 break
-        found: Checked = "unknown"
-        if checker is not None and outcome.kind == "ok":
-            found = checker.check(calls, outcome.results)
         wrong = found if isinstance(found, Wrong) else None
         checked = found != "unknown"
         if outcome.kind in _DIED:  # as a trace that was made until it died
@@ -197,13 +183,6 @@ def _killed(outcome: ReplayOutcome) -> bool:
     return outcome.kind == "signal" and outcome.signal == signal.SIGKILL
 
 
-def _checker(system: System, server: ReplayServer, stack: ExitStack) -> Checker | None:
-    """Return what checks answers, its reference closed by the stack; None if none are checked."""
-    if system.reference is None:
-        return None
-    return checker_of(system.library.interface.api, system.reference, server, system.limits, stack)
-
-
 def reduction(
     traces: Callable[..., Frontend], system: System, criterion: Criterion, text: bytes
 ) -> OwnReduction:
@@ -222,8 +201,10 @@ def reduction(
                 ReplayServer(system.library, jobs=jobs, patch=system.patch)
             )
             other = stack.enter_context(ReplayServer(system.library, patch=system.patch))
-            checker = _checker(system, other, stack) if isinstance(criterion, Answers) else None
-
+            checker = None
+            if isinstance(criterion, Answers) and system.reference is not None:
+                api = system.library.interface.api
+                checker = checker_of(api, system.reference, other, system.limits, stack)
             ending = other.replay(read(text), system.limits)
             if checker is not None:
                 ending = checker.judged(read(text), ending)

@@ -31,7 +31,7 @@ from reducekit.frontends.trace.player.answers import (
     queries,
     satisfied,
 )
-from reducekit.frontends.trace.player.checker import Checker, Reference, Wrong, checker_of
+from reducekit.frontends.trace.player.checker import Checked, Checker, Reference, Wrong, checker_of
 from reducekit.frontends.trace.player.faults import Patch
 from reducekit.frontends.trace.player.libraries import Library
 from reducekit.frontends.trace.player.live_replay import LiveReplay, PendingQuery
@@ -83,7 +83,7 @@ class LiveTester(Closing):
         self._reference = reference
         self._limits = limits
         self._api = library.interface.api
-        self._checker: Checker | None = None
+        self._opened: tuple[ReplayServer, Checker | None] | None = None
         self._row = self._next = 0  # the first seed of a row of them, and the next
         with ExitStack() as opened:
             self._live = opened.enter_context(LiveReplay(library, patch=patch, together=TOGETHER))
@@ -136,15 +136,29 @@ class LiveTester(Closing):
 
     def _checked(self, trial: Trial) -> Trial:
         """Check the answers of a trace by further replays, or by another solver."""
-        if self._checker is None:  # it is seldom needed
-            assert self._reference is not None
-            server = self._stack.enter_context(ReplayServer(self._library, patch=self._patch))
-            self._checker = checker_of(
-                self._api, self._reference, server, self._limits, self._stack
-            )
-        found = self._checker.check(trial.made.calls, trial.outcome.results)
+        _, checker = self._replays()
+        assert checker is not None
+        found = checker.check(trial.made.calls, trial.outcome.results)
         wrong = found if isinstance(found, Wrong) else None
         return replace(trial, checked=found != "unknown", wrong=wrong)
+
+    def replay(self, calls: Sequence[Call]) -> tuple[ReplayOutcome, Checked]:
+        """Play a whole trace in a process of its own, and check its answers if it passes."""
+        server, checker = self._replays()
+        outcome = server.replay(calls, self._limits)
+        if checker is None or outcome.kind != "ok":
+            return outcome, "unknown"
+        return outcome, checker.check(calls, outcome.results)
+
+    def _replays(self) -> tuple[ReplayServer, Checker | None]:
+        """Return what plays whole traces, and what checks their answers: both seldom needed."""
+        if self._opened is None:
+            server = self._stack.enter_context(ReplayServer(self._library, patch=self._patch))
+            checker = None
+            if self._reference is not None:
+                checker = checker_of(self._api, self._reference, server, self._limits, self._stack)
+            self._opened = server, checker
+        return self._opened
 
     def close(self) -> None:
         self._stack.close()
