@@ -33,7 +33,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
+from typing import Any
 
+from reducekit.frontends.trace.language.calls import Value
 from reducekit.frontends.trace.model.loader import load_model
 
 # With which a child ends that broke the contract of the API.
@@ -89,6 +92,39 @@ def spread(steps: Sequence[Step], arguments: int) -> tuple[list[Step], int]:
         words = tuple("int" if word == "int*" else word for word in step.arguments)
         found += [replace(step, arguments=words)] * (1 if words == step.arguments else many)
     return found, many
+
+
+def bound(step: Step, given: Iterator[Value], many: int) -> Iterator[tuple[str, Any]]:
+    """Yield what each argument of a C call is, and its value; what it takes of a call is `given`.
+
+    It is "object", "kept" (`%` or `%%`), "function", "string" (None: a null pointer), "number",
+    "handle" (a name), "names" and "numbers" (an array of them), or "room" for a pointer. `many` is
+    how many arguments are for an array of names.
+    """
+    for word in step.arguments:
+        value = next(given, None) if word in TAKEN else None
+        if word in ("$", "~$", "self", "~self"):
+            yield "object", None
+        elif word in ("%", "%%"):
+            yield "kept", word
+        elif word.startswith("&"):
+            yield "function", word[1:]
+        elif word in ("str", "word"):
+            yield "string", value
+        elif word.startswith("'"):
+            yield "string", word.strip("'")
+        elif word == "handle":
+            yield "handle", value
+        elif word == "handle*":
+            yield "names", [*islice(given, many)]
+        elif word.startswith("["):
+            yield "numbers", [*islice(given, taken(word))]
+        elif word == "room":
+            yield "room", None
+        elif word == "#":
+            yield "number", many
+        elif word != "skip":
+            yield "number", value if word == "int" else int(word)
 
 
 def takes_any(steps: Sequence[Step]) -> bool:

@@ -12,14 +12,14 @@ import struct
 from array import array
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from typing import Any
 
 from reducekit.frontends.trace.language.calls import Call, Value
 from reducekit.frontends.trace.player.prototypes import (
     CONTRACT_STATUS,
-    TAKEN,
     Interface,
     Step,
+    bound,
     spread,
     steps_of,
     taken,
@@ -376,52 +376,40 @@ def _step(
         flags |= STORES
         cell = tables.cell(str(call.result))
     values: list[int] = []
-    for word in step.arguments:
-        if word == "skip":
-            next(given, None)
-            continue
-        if word == "handle*":
-            before = _array(tables, [*islice(given, many)])
-            kind, value = CELL, _ARRAY
-        elif word == "#":
-            kind, value = NUMBER, many
-        else:
-            kind, value = _argument(tables, word, given, call)
+    for argument, value in bound(step, given, many):
+        if argument == "names":
+            before = _array(tables, value)
+        kind, number = _argument(tables, argument, value, call)
         flags |= kind << 2 * len(values)
-        values.append(value)
+        values.append(number)
     # The sixth argument of an `if` says how far to jump: no function that is asked has as many.
     values += [0] * (_ARGUMENTS - len(values))
     values[-1] = values[-1] or last
     return before + record(tables, step.function, *values, flags=flags, cell=cell)
 
 
-def _argument(tables: Tables, word: str, given: Iterator[Value], call: Call) -> tuple[int, int]:
-    """Return the kind and the value of an argument; what it takes of the call is `given`."""
-    if word in ("$", "~$"):
+def _argument(tables: Tables, argument: str, value: Any, call: Call) -> tuple[int, int]:
+    """Return the kind of an argument in a record, and the number that stands for it."""
+    if argument == "object":
         return CELL, OBJECT
-    if word in _KEPT:
-        return CELL, _KEPT[word]
-    if word.startswith("&"):
-        return FUNCTION, tables.symbols[word[1:]]
-    if word.startswith("'"):
-        return STRING, tables.string(word.strip("'"))
-    if word.startswith("["):
-        return STRING, tables.data(_numbers([*islice(given, taken(word))]))
-    if word == "room":
+    if argument == "kept":
+        return CELL, _KEPT[value]
+    if argument == "names":
+        return CELL, _ARRAY
+    if argument == "numbers":
+        return STRING, tables.data(_numbers(value))
+    if argument == "room":
         # Of its own: two calls may have what the library returned at a time.
         tables.strings += bytes(8)
         return STRING, len(tables.strings) - 8
-    if word not in TAKEN:
-        return NUMBER, int(word)
-    value = next(given, None)
-    if word in ("self", "~self"):
-        return CELL, OBJECT
     if value is None:
         return NUMBER, 0
-    if word == "handle":
+    if argument == "function":
+        return FUNCTION, tables.symbols[value]
+    if argument == "handle":
         # One that no call before returned is a null pointer: its cell stays empty.
         return CELL, tables.cell(str(value))
-    if word in ("str", "word"):
+    if argument == "string":
         return STRING, tables.string(str(value))
     if not isinstance(value, int):
         raise ValueError(f"{call.name!r} wants a number, not {value!r}")

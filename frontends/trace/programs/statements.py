@@ -9,22 +9,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain
+from typing import Any
 
 from reducekit.errors import UsageError
 from reducekit.frontends.trace.formats.convert import names_of
-from reducekit.frontends.trace.language.calls import Call, Value
+from reducekit.frontends.trace.language.calls import Call
 from reducekit.frontends.trace.model.definition import Model
 from reducekit.frontends.trace.player.answers import SAT, UNSAT, Formula
 from reducekit.frontends.trace.player.checker import reference_for
 from reducekit.frontends.trace.player.libraries import Library
 from reducekit.frontends.trace.player.prototypes import (
-    TAKEN,
     Interface,
     Step,
+    bound,
     spread,
     steps_of,
-    taken,
 )
 from reducekit.frontends.trace.player.server_pool import ReplayServer
 
@@ -207,7 +207,7 @@ class Writer:
         found = []
         steps, many = spread(self._steps[call.name], len(call.arguments))
         for step in steps:
-            arguments = tuple(self._arguments(step, given, many))
+            arguments = tuple(self._argument(*each) for each in bound(step, given, many))
             target = _TARGETS.get(step.stores, "")
             if step.result == "handle" and str(call.result) in self._used:
                 target = self._handle(str(call.result))
@@ -217,41 +217,25 @@ class Writer:
                 found.append(Statement(step, target, arguments))
         return found
 
-    def _arguments(self, step: Step, given: Iterator[Value], many: int) -> Iterator[str]:
-        """Yield the arguments of a C call; those that it takes from the trace are `given`.
-
-        `many` is how many of these are for an array.
-        """
+    def _argument(self, argument: str, value: Any) -> str:
+        """Return how an argument of a C call is written."""
         spelling = self._spelling
-        for word in step.arguments:
-            if word == "handle*":
-                names = [self._handle(str(value)) for value in islice(given, many)]
-                yield spelling.pointers.format(", ".join(names), many)
-                continue
-            if word.startswith("["):
-                numbers = [*map(str, islice(given, taken(word)))]
-                yield spelling.numbers.format(", ".join(numbers), len(numbers))
-                continue
-            if word in ("#", "room"):
-                yield str(many) if word == "#" else spelling.room
-                continue
-            value = next(given, None) if word in TAKEN else None
-            if word in ("$", "~$", "self", "~self"):
-                yield SOLVER
-            elif word in _TARGETS:
-                yield _TARGETS[word]
-            elif word.startswith("&"):
-                yield spelling.address.format(word[1:])
-            elif word.startswith("'"):
-                yield spelling.string.format(_quoted(word.strip("'")))
-            elif word == "handle":
-                yield self._handle(str(value))
-            elif word in ("str", "word") and value is not None:
-                yield spelling.string.format(_quoted(str(value)))
-            elif word in ("str", "word"):
-                yield spelling.null
-            elif word != "skip":
-                yield str(value) if word == "int" else word
+        if argument == "object":
+            return SOLVER
+        if argument == "kept":
+            return _TARGETS[value]
+        if argument == "function":
+            return spelling.address.format(value)
+        if argument == "string":
+            return spelling.null if value is None else spelling.string.format(_quoted(str(value)))
+        if argument == "handle":
+            return self._handle(str(value))
+        if argument == "names":
+            names = [self._handle(str(each)) for each in value]
+            return spelling.pointers.format(", ".join(names), len(names))
+        if argument == "numbers":
+            return spelling.numbers.format(", ".join(map(str, value)), len(value))
+        return spelling.room if argument == "room" else str(value)
 
     def _handle(self, name: str) -> str:
         return self._handles.setdefault(name, f"h{len(self._handles) + 1}")
