@@ -1,15 +1,15 @@
 """Replay of API traces against a library, each in a process of its own.
 
-- `server_pool.ReplayServer` plays calls and says how that ended (`outcome.ReplayOutcome`);
-  `replay_executor.ReplayExecutor` makes of it what a reduction asks.
-- `libraries.find_library` finds what to play against; `prototypes` says, as
-  data, what each call does in it.
-- `faults` overwrites an instruction of the library, so that there is a real
-  failing system without a compiler.
-- `live_replay.LiveReplay` plays a trace while it is made; `live_tester.LiveTester` makes such
-  traces, and checks what was answered (`answers`).
-- `server` is the program that loads the library and forks; `records` is what
-  the two sides exchange, and `results` what comes back.
+- `prototypes` has, as data, what each call does in a library, mostly as the models say; `libraries`
+  finds what to play against, `fitted` fits a model to it, and `faults` overwrites an instruction
+  of it, so that there is a real failing system without a compiler.
+- `server` is the program that loads the library and forks, `session` its client, and `records` are
+  the calls as they exchange them. A child runs `player.c`, or the same loop in Python.
+- `server_pool.ReplayServer` plays whole traces and returns an `outcome.ReplayOutcome`;
+  `live_replay.LiveReplay` plays a trace while it is made.
+- `batch` plays many traces together, `replay_executor` checks the candidates of a reduction, and
+  `live_tester` makes and tests random traces. `contract` rejects a wrong use of the API, `checker`
+  checks what a solver answered (`answers`).
 """
 
 from __future__ import annotations

@@ -280,7 +280,7 @@ def batching(model: Model, ending: ReplayOutcome) -> Batching | None:
     release = release_of(model)
     if ending.kind not in ENDED or release is None:
         return None
-    # A name of a result goes on to mean what it did in the trace before.
+    # The name of a handle keeps its meaning in the next trace.
     if any(call.produces for call in model.calls.values()):
         return None
     return Batching(frozenset(_named(model, "init")), release, ending)
