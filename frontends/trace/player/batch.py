@@ -140,7 +140,7 @@ class CrashCache:
         # Whether a trace that fails after others in a process also fails alone.
         self.trust = Trust()
         # By `key_of`, the traces that passed in a shared replay, whoever had them played: they are
-        # not played again. One whose replay has to show that it fails every time is none of them.
+        # not played again. A trace that has to be seen to fail each time has not passed before.
         self.passed: set[int] = set()
 
     def last(self, text: bytes) -> int | None:

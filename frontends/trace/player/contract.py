@@ -25,7 +25,7 @@ _Table = Iterable[tuple[str, Iterable[Sign]]]
 
 
 def classified(table: Iterable[tuple[str, Iterable[Sign]]], outcome: Outcome) -> str | None:
-    """Return the name of the first entry that has a sign which fits; None if there is none."""
+    """Return the name of the first entry with a sign that fits; None if none has."""
     for name, signs in table:
         if any(_fits(sign, outcome) for sign in signs):
             return name

@@ -77,7 +77,7 @@ def _of_python_sat() -> str | None:
 
 
 def _of_package(module: str, above: int, pattern: str) -> str | None:
-    """Return a library that a wheel brings along, in a folder beside its module's."""
+    """Return a library of a wheel: it lies in a folder next to the module's."""
     spec = find_spec(module)
     if spec is None or spec.origin is None:
         return None

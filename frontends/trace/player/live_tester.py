@@ -183,7 +183,7 @@ class LiveTester(Closing):
 class _Watched:
     """A trace that is played: notes what is asked of the solver, and asks for its reasons.
 
-    `asked` has for each solve what was asked (None: nothing), and of which literals.
+    `asked` has for each solve what was asked (None: nothing), and the literals.
     """
 
     def __init__(self, live: LiveReplay, formula: Formula, names: Mapping[str, str]) -> None:

@@ -37,7 +37,7 @@ static int *reasons;           /* of variables: the lemma that was propagated by
 static int changes;            /* assignments and backtracks so far */
 static int *added, *tried;     /* of lemmas: `changes` when it was added, or propagated by, or -1 */
 static int explained;          /* the next literal of a reason */
-static unsigned said;          /* a hash of all that the solver told and was answered */
+static unsigned said;          /* a hash of all that the solver reported and was answered */
 
 /* Variables of a trace of mobical as the solver has them, from 1 on: it makes variables of its own
    (factor.cpp), and mobical's later ones come after these. */
@@ -104,7 +104,7 @@ static void assign(int literal) {
 
 static void gone(void *self) { (void) self; }
 
-/* Up to 2.0, what holds for good may be told at any level. */
+/* Up to 2.0, what holds for good may be reported at any level. */
 static void assigned_one(void *self, int literal, char for_good) {
     (void) self;
     assign(literal);

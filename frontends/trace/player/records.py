@@ -363,7 +363,7 @@ def _step(
 ) -> bytes:
     """Return the record of a C call; `last` is the sixth argument of one with fewer.
 
-    `many` is how many arguments are left for an array, the records of which come before.
+    `many` is how many arguments are left for an array; its records come before.
     """
     if step.function in tables.missing:
         raise ValueError(f"the library cannot play {call.name!r}: it has no {step.function}")

@@ -286,7 +286,7 @@ class ReplayExecutor(Executor):
         """Judge a replay of one trace."""
         text, calls = waiting.text, waiting.calls
         outcome = replayed.as_outcome()
-        # A failure that a broken contract led to is none of the library's.
+        # A failure after a broken contract is not a fault of the library.
         fails = (
             replayed.kind in ("signal", "exit")
             or (replayed.kind == "timeout" and self._hangs is not None)
