@@ -309,7 +309,9 @@ def _spawn(setup: Setup, fds: list[int]) -> int:
     interpreter = os.path.realpath(sys.executable)  # not the link of a virtual environment
     folder, name = os.path.split(setup.library.path)
     opened = [(server.__file__, os.O_RDONLY), (folder, os.O_PATH)]
-    opened += [(setup.player, os.O_RDONLY)] if setup.player else []
+    # Compiled files are in a cache, which may be emptied at any time: then Python plays.
+    player = os.path.isfile(setup.player)
+    opened += [(setup.player, os.O_RDONLY)] if player else []
     with ExitStack() as closed:
         for path, flags in opened:
             fd = os.open(path, flags | os.O_CLOEXEC)
@@ -323,7 +325,7 @@ def _spawn(setup: Setup, fds: list[int]) -> int:
         actions += [(os.POSIX_SPAWN_CLOSE, fresh + place) for place in range(len(fds))]
         words = [interpreter, "-s", "-S", "-P", "-B", _at(_PROGRAM)]
         words += [f"{_at(_FOLDER)}/{name}", ",".join(setup.encoder.tables.symbols), setup.patch]
-        words += [_at(_PLAYER) if setup.player else "", setup.library.interface.helper]
+        words += [_at(_PLAYER) if player else "", setup.library.interface.helper]
         return os.posix_spawn(
             interpreter,
             words,
