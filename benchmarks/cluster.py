@@ -46,10 +46,10 @@ from reducekit.executors.cluster.spec import ClusterSpec
 from reducekit.executors.executor import Executor
 from reducekit.executors.local import LocalExecutor
 from reducekit.oracle.command import Command
-from reducekit.oracle.criterion import ExitZero
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.oracle import Oracle
+from reducekit.oracle.criterion import Oracle
+from reducekit.oracle.printed import ExitZero
 from reducekit.reduction import Reduction
+from reducekit.run import Limits
 from reducekit.strategies.adaptive import adaptive
 
 SLOTS, QUICK_SLOTS = 64, 8

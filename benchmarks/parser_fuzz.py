@@ -28,10 +28,9 @@ from benchmarks.corpus import SlowError, WrongError, cpu_limit, parse, place_of
 from benchmarks.parser_mutants import LARGEST, mutant
 from reducekit import registry
 from reducekit.errors import ParseError, ReducekitError
-from reducekit.frontend import Frontend
+from reducekit.format import Format
 from reducekit.frontends.btor import Btor
 from reducekit.frontends.smt2 import Smt2
-from reducekit.offers import Converts, Draws, Inspects, Presents, Skips
 from reducekit.reduction.plan import STAGES
 
 _CHECKS = 15
@@ -62,18 +61,14 @@ def exercise(format_name: str, text: bytes, seed: int) -> tuple[bool, int]:
     except ParseError:
         return False, 0
     view = frontend.parse(text)
-    if isinstance(frontend, Draws):
-        frontend.diagram(view)
-    if isinstance(frontend, Presents):
-        frontend.remark(text)
-    if isinstance(frontend, Inspects):
-        _answer(lambda: list(frontend.inspect(text, None, None).lines()))
+    frontend.diagram(view)
+    frontend.remark(text)
+    _answer(lambda: list(frontend.inspect(text, None, None).lines()))
     _answer(lambda: frontend.check(text))
     _convert(frontend, text, chance)
-    if isinstance(frontend, Skips):
-        frontend.fingerprint(text)
-        if frontend.refuses(text) is not None:
-            return True, 0
+    frontend.fingerprint(text)
+    if frontend.refuses(text) is not None:
+        return True, 0
 
     def interesting(candidate: bytes) -> bool:
         if candidate == text or not candidate:
@@ -91,7 +86,7 @@ def exercise(format_name: str, text: bytes, seed: int) -> tuple[bool, int]:
     return True, report.counts.checks
 
 
-def _frontend(format_name: str, chance: random.Random) -> Frontend:
+def _frontend(format_name: str, chance: random.Random) -> Format:
     if format_name == "smt2":
         strict = chance.random() < 0.1
         return Smt2(unchecked=not strict and chance.random() < 0.3, strict=strict)
@@ -102,7 +97,7 @@ def _frontend(format_name: str, chance: random.Random) -> Frontend:
     )
 
 
-def _options(frontend: Frontend, chance: random.Random) -> dict[str, Any]:
+def _options(frontend: Format, chance: random.Random) -> dict[str, Any]:
     """Return options of a reduction: any algorithm, any passes."""
     name = "adaptive"
     if chance.random() < 0.25:
@@ -117,9 +112,9 @@ def _options(frontend: Frontend, chance: random.Random) -> dict[str, Any]:
     return options
 
 
-def _convert(frontend: Frontend, text: bytes, chance: random.Random) -> None:
-    if isinstance(frontend, Converts):
-        conversions = frontend.conversions()
+def _convert(frontend: Format, text: bytes, chance: random.Random) -> None:
+    conversions = frontend.conversions()
+    if conversions is not None:
         target = chance.choice(conversions.writes).name
         _answer(lambda: conversions.convert(text, None, target))
 

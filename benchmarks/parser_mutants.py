@@ -18,7 +18,7 @@ from reducekit.errors import ParseError
 from reducekit.frontends.trace.generate.generator import Generator
 from reducekit.frontends.trace.language.text import print_trace
 from reducekit.frontends.trace.model.loader import load_model
-from reducekit.offers import Generates, with_defaults
+from reducekit.offers import with_defaults
 
 Step = Callable[[bytes, random.Random], bytes]
 """Changes a text in one place."""
@@ -159,9 +159,9 @@ def _generated(format_name: str, chance: random.Random) -> bytes | None:
     if format_name == "trace":
         return chance.choice(_traces(chance.choice(_APIS)))
     frontend = registry.frontend(format_name)
-    if not isinstance(frontend, Generates):
-        return None
     generation, seed = frontend.generation(), chance.randrange(1 << 30)
+    if generation is None:
+        return None
     given = dict(_SMALL[format_name])
     if format_name in _NOTATIONS:
         given["notation"] = chance.choice(_NOTATIONS[format_name])

@@ -27,14 +27,14 @@ from random import Random
 from typing import NamedTuple
 
 from reducekit.executors.local import LocalExecutor
-from reducekit.frontend import Schedule
+from reducekit.format import Schedule
 from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.passes.drop import Drop
 from reducekit.oracle.command import Command
-from reducekit.oracle.criterion import ExitZero
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.oracle import Oracle
+from reducekit.oracle.criterion import Oracle
+from reducekit.oracle.printed import ExitZero
 from reducekit.reduction import Reduction
+from reducekit.run import Limits
 from reducekit.search.strategy import Passes
 from reducekit.strategies.adaptive import adaptive
 

@@ -9,13 +9,13 @@ import inspect
 from collections.abc import Sequence
 from pathlib import Path
 
+from reducekit.format import help_of
 from reducekit.frontends.smt2.graph import moves
 from reducekit.frontends.smt2.graph.closing import CLOSING, LATE, RARE
 from reducekit.frontends.smt2.graph.printing import Style
 from reducekit.frontends.smt2.passes.graph import IN_PLACE
 from reducekit.frontends.smt2.schedule import own_schedule
 from reducekit.frontends.smt2.thorough.kicks import KICKS
-from reducekit.passes import help_of
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "smt2-moves.md"
 _DESCENT = (

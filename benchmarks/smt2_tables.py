@@ -24,7 +24,7 @@ from typing import Any
 
 from reducekit.api import reduce
 from reducekit.events import Accepted, Checked, Event
-from reducekit.frontend import Effort
+from reducekit.format import Effort
 
 _TOKEN = re.compile(
     rb"""[ \t\r\n]+ | ;[^\r\n]* | ( [()] | "(?:[^"]|"")*"? | \|[^|]*\|? | :[^\s()|";]+

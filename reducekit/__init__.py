@@ -18,9 +18,11 @@ if TYPE_CHECKING:
         Unresolved,
         UsageError,
     )
-    from reducekit.frontend import FormatOption, Frontend, Pass, Schedule, View
+    from reducekit.format import Format, Frontend, Pass, Schedule, View
+    from reducekit.offers import FormatOption
     from reducekit.oracle.command import Command
     from reducekit.reduction import Budget, Control, Counts, Reduction, Result
+    from reducekit.runtime import __version__ as __version__
     from reducekit.search.problem import (
         Closure,
         FixedSearch,
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
     )
     from reducekit.search.strategy import Strategy
     from reducekit.session import Options, Report, Session
-    from reducekit.version import __version__ as __version__
 
 _HOMES = {
     "reducekit.api": "reduce",
@@ -43,7 +44,8 @@ _HOMES = {
     "reducekit.errors": (
         "NotInterestingError ParseError ReducekitError ResourceError Unresolved UsageError"
     ),
-    "reducekit.frontend": "FormatOption Frontend Pass Schedule View",
+    "reducekit.format": "Format Frontend Pass Schedule View",
+    "reducekit.offers": "FormatOption",
     "reducekit.oracle.command": "Command",
     "reducekit.reduction": "Budget Control Counts Reduction Result",
     "reducekit.search.problem": (
@@ -51,7 +53,7 @@ _HOMES = {
     ),
     "reducekit.search.strategy": "Strategy",
     "reducekit.session": "Options Report Session",
-    "reducekit.version": "__version__",
+    "reducekit.runtime": "__version__",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 
@@ -65,6 +67,7 @@ __all__ = [
     "Document",
     "Edit",
     "FixedSearch",
+    "Format",
     "FormatOption",
     "Frontend",
     "Graph",

@@ -11,8 +11,8 @@ from typing import Any, TypeAlias, TypedDict, Unpack, overload
 
 from reducekit.errors import NotInterestingError, ParseError, UsageError
 from reducekit.events import Event
-from reducekit.executors.repeating import Repeat
-from reducekit.frontend import Effort, Frontend
+from reducekit.executors.executor import Repeat
+from reducekit.format import Effort, Format
 from reducekit.session.cluster import Cluster
 from reducekit.session.options import KnownFailure, Opener, Options, Words
 from reducekit.session.report import ENCODING, Report
@@ -59,7 +59,7 @@ class ReduceOptions(TypedDict, total=False):
     memory: Number | None
     max_output: Number | None
     name: str
-    format: str | Frontend | None
+    format: str | Format | None
     strategy: str
     effort: Effort
     only: Sequence[str] | str

@@ -24,9 +24,8 @@ class Edit(NamedTuple):
 class Change:
     """Edits that are applied together or not at all.
 
-    What the edits need in order to leave a valid text (a declaration needs its
-    users gone, a push its pop) is part of the change: the frontend closes it,
-    so no search can take it apart.
+    What the edits need in order to leave a valid text (a declaration needs its users gone, a push
+    its pop) is part of the change: the frontend closes it, so no search can take it apart.
     """
 
     edits: tuple[Edit, ...]

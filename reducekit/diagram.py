@@ -1,6 +1,6 @@
 """A text as a picture shows it: nodes with their place in the text, what they refer to, and states.
 
-A frontend draws nothing: it says what there is (`offers.Draws`), and each face draws it in
+A format draws nothing: it says what there is (`Format.diagram`), and each face draws it in
 its own way, a part at a time where there is much.
 """
 

@@ -130,7 +130,9 @@ def chart(
     kinds = _kinds(lines)
     for number in sorted(range(len(lines)), key=lambda number: lines[number].main):
         points = _thinned([(x(at), y(value)) for at, value in lines[number].points])
-        way = _way(points, steps)
+        way: list[str | float] = ["M", *points[0]]
+        for right, down in points[1:]:
+            way += ["H", right, "V", down] if steps else ["L", right, down]
         name, dash = kinds[number]
         if len(lines) == 1:
             yield svg.path(*way, "V", bottom, "H", points[0][0], "Z", class_=f"area {name}")
@@ -139,7 +141,10 @@ def chart(
             yield svg.circle(*points[-1], 3.5, class_=f"end {name}")
     for number, line in enumerate(lines):
         if line.name:
-            yield from _legend(line.name, number, *kinds[number], left=width)
+            name, dash = kinds[number]
+            row = _TOP + _LEGEND * (number + 0.5)
+            yield svg.path("M", width, row, "h30", class_=f"line {name}", stroke_dasharray=dash)
+            yield svg.text(width + 36, row + 4, line.name)
 
 
 def short(value: float) -> str:
@@ -181,17 +186,3 @@ def _round_up(step: float) -> float:
     """Return the next number that is 1, 2 or 5 times a power of ten."""
     power = 10.0 ** math.floor(math.log10(step))
     return max(1e-9, next(power * factor for factor in (1, 2, 5, 10) if power * factor >= step))
-
-
-def _legend(line: str, number: int, name: str, dash: str, *, left: float) -> Iterator[str]:
-    row = _TOP + _LEGEND * (number + 0.5)
-    yield svg.path("M", left, row, "h30", class_=f"line {name}", stroke_dasharray=dash)
-    yield svg.text(left + 36, row + 4, line)
-
-
-def _way(points: Sequence[tuple[float, float]], steps: bool) -> list[str | float]:
-    """Return the path along points, in steps or straight."""
-    way: list[str | float] = ["M", *points[0]]
-    for right, down in points[1:]:
-        way += ["H", right, "V", down] if steps else ["L", right, down]
-    return way

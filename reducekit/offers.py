@@ -1,9 +1,8 @@
-"""What a format may offer besides being reduced: random inputs, conversions, and a look inside.
+"""What a format may offer besides being reduced: random inputs, conversions, a look inside, ...
 
-A frontend makes an offer by having the methods of its Protocol, and imports in them what they
-need. Where an offer has more to say it returns plain data with functions to fill in. The faces make
-commands of these: `generate`, `hunt`, `convert`, `show`, `replay`. The offers about checks are in
-`own_checks`.
+`Offers` has a method for each, which a format overrides. Where an offer has more to say it returns
+plain data with functions to fill in. The faces make commands of these: `generate`, `hunt`,
+`convert`, `show`, `replay`.
 """
 
 from __future__ import annotations
@@ -12,17 +11,16 @@ import shlex
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from inspect import getattr_static
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Self
 
 from reducekit.diagram import Diagram
-from reducekit.executors.executor import Closing, Guard
 from reducekit.option import FormatOption as FormatOption
 from reducekit.option import with_defaults as with_defaults
 from reducekit.option import words_of as words_of
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.outcome import Outcome as Outcome  # for formats, who see nothing of oracles
+from reducekit.run import Closing, Guard, Limits, Outcome
 
 KILLED = "killed"
 """What tests count as an input on which the solver was killed from outside, each time."""
@@ -66,7 +64,7 @@ class InputGenerator(Closing):
         """Return the options that make the input again, as words after `generate FORMAT`."""
 
     def breaks_rules(self, outcome: Outcome) -> bool:
-        """Say whether a run complains of an input that its program need not accept.
+        """Return whether a run complains of an input that its program need not accept.
 
         Such a run is no bug.
         """
@@ -126,7 +124,7 @@ class Conversions:
     convert: Callable[[bytes, str | None, str], Converted]
     """Converts a text from a notation (None: to be detected) to another.
 
-    Raises ParseError if the text is none, UsageError for what has no counterpart.
+    Raises ParseError for another text, UsageError for what has no counterpart.
     """
     recognises: Callable[[bytes], bool] = field(default=lambda text: False)
     """Whether a text looks like one that can be read, by its first few lines."""
@@ -180,116 +178,6 @@ class Playing:
     """What the exit statuses mean."""
 
 
-@runtime_checkable
-class Generates(Protocol):
-    """A frontend class that makes random inputs, for `generate` and `hunt`."""
-
-    @classmethod
-    def generation(cls) -> Generation:
-        """Return the generator."""
-
-
-@runtime_checkable
-class Converts(Protocol):
-    """A frontend class that translates between notations, for `convert`."""
-
-    @classmethod
-    def conversions(cls) -> Conversions:
-        """Return what it converts."""
-
-
-@runtime_checkable
-class Inspects(Protocol):
-    """A frontend class that looks into its texts, for `show`; without it, sizes are shown."""
-
-    @classmethod
-    def inspect(cls, text: bytes, notation: str | None, path: Path | None) -> Inspection:
-        """Look into a text in a notation of the format (None: to be detected).
-
-        Raises ParseError if it is none.
-        """
-
-
-@runtime_checkable
-class KnowsByName(Protocol):
-    """A frontend class with something to show that is no file, such as a model it ships."""
-
-    @classmethod
-    def named(cls, name: str) -> Inspection | None:
-        """Look into what has this name; None if nothing has."""
-
-
-@runtime_checkable
-class Plays(Protocol):
-    """A frontend class that plays an input once, for `replay`."""
-
-    @classmethod
-    def playing(cls) -> Playing:
-        """Return how."""
-
-
-@runtime_checkable
-class Draws(Protocol):
-    """A frontend that tells the page what to draw of a parsed text."""
-
-    def diagram(self, view: Any) -> Diagram:
-        """Return what there is to draw."""
-
-
-@runtime_checkable
-class Presents(Protocol):
-    """A frontend that prepares a result for its readers."""
-
-    def pretty(self, text: bytes) -> bytes:
-        """Pretty-print a text."""
-
-    def remark(self, text: bytes) -> str | None:
-        """Return what a person should know about a result in which everything is needed."""
-
-
-@runtime_checkable
-class Skips(Protocol):
-    """A frontend that knows of candidates that are not worth a run. Each is asked about."""
-
-    def refuses(self, text: bytes) -> str | None:
-        """Return why a text must not run, with what to type instead; None: it may.
-
-        The input is asked about, too.
-        """
-
-    def fingerprint(self, text: bytes) -> bytes | None:
-        """Return what a text shares with others that hardly fail where it does not.
-
-        Such as all but the names in it. A text is not run if one of the same fingerprint was
-        refuted, except in the sweep of a schedule. None: only the text itself is remembered.
-        """
-
-
-@runtime_checkable
-class Compares(Protocol):
-    """A frontend that compares texts with its `baseline`: the nearer to that the smaller.
-
-    A candidate that passes becomes the baseline, so that both sides come nearer to each other.
-    """
-
-    def beside(self, passing: bytes) -> Any:
-        """Return the frontend that compares with this text instead, which passes."""
-
-
-@runtime_checkable
-class Varies(Protocol):
-    """A frontend that makes variants of a text, on which programs should end in the same way.
-
-    Such as the same query with other names. `--unstable` looks for texts of which they do not.
-    """
-
-    def variant(self, text: bytes, number: int) -> bytes:
-        """Return a variant of a text, always the same for a number from 0; that of 0 is the text.
-
-        Of what cannot be parsed, the text is returned.
-        """
-
-
 @dataclass(frozen=True, slots=True)
 class Probe:
     """A way to ask a program more about the input: what it says of another text."""
@@ -298,33 +186,6 @@ class Probe:
     """On which variant of the input the program ran."""
     run: Callable[[bytes], bytes]
     """Runs it on a text as it is, and returns what it prints."""
-
-
-@runtime_checkable
-class Overrides(Protocol):
-    """A frontend whose texts may set options of the program, over those of the command line."""
-
-    def overrides(self, text: bytes, words: Sequence[str]) -> Sequence[str]:
-        """Return the options that a text sets and that decide how the command's words end."""
-
-    def yielding(
-        self, text: bytes, commands: Sequence[Sequence[str]]
-    ) -> tuple[bytes, Sequence[str]]:
-        """Return a text that leaves the options to the commands which all of them set, and these.
-
-        Lines keep their numbers.
-        """
-
-
-@runtime_checkable
-class Claims(Protocol):
-    """A frontend whose texts may claim what programs answer; some programs fail if they do not."""
-
-    def claimed(self, text: bytes) -> str | None:
-        """Return the answer that a text claims; None if there is none, or several."""
-
-    def unclaimed(self, text: bytes) -> bytes:
-        """Return a text without its claims."""
 
 
 class Part(NamedTuple):
@@ -338,40 +199,147 @@ class Part(NamedTuple):
     """Where it begins in the result, from 1."""
 
 
-@runtime_checkable
-class Labels(Protocol):
-    """A frontend whose texts say what their parts are, and whose programs what they do with them.
+class Offers:
+    """What a format may do besides being reduced, as hooks: their defaults offer nothing.
 
-    Such as the axioms of a verifier, and how often a solver instantiates each.
+    Import what a hook needs inside of it. The types of the hooks without one are in
+    `reducekit.executors.own`.
     """
 
+    @classmethod
+    def offers(cls, hook: str) -> bool:
+        """Return whether a format has a hook of its own: `offers("variant")`."""
+        return getattr_static(cls, hook) is not vars(Offers)[hook]
+
+    # For commands.
+
+    @classmethod
+    def generation(cls) -> Generation | None:
+        """Return the generator of random inputs, for `generate` and `hunt`."""
+        return None
+
+    @classmethod
+    def conversions(cls) -> Conversions | None:
+        """Return what is translated between notations, for `convert`."""
+        return None
+
+    @classmethod
+    def named(cls, name: str) -> Inspection | None:
+        """Look into what is no file but has this name, such as a model that is shipped."""
+        return None
+
+    @classmethod
+    def playing(cls) -> Playing | None:
+        """Return how an input is played once, for `replay`."""
+        return None
+
+    @classmethod
+    def respelled(cls, words: Sequence[str]) -> Sequence[str]:
+        """Translate the command line of an older program into ours."""
+        return words
+
+    def diagram(self, view: Any) -> Diagram | None:
+        """Return what the page draws of a parsed text."""
+        return None
+
+    # For the result.
+
+    def pretty(self, text: bytes) -> bytes:
+        """Pretty-print a text."""
+        return text
+
+    def remark(self, text: bytes) -> str | None:
+        """Return what a person should know about a result in which everything is needed."""
+        return None
+
     def labels(self, texts: Sequence[bytes]) -> Sequence[Part]:
-        """Return the parts of the last text, followed from the first over the steps between."""
+        """Return the parts of the last text, followed from the first over the steps between.
+
+        Such as the axioms of a verifier.
+        """
+        return ()
 
     def instances(self, text: bytes, probe: Probe) -> Sequence[int | None]:
         """Return how often each part is used in a run, in the order of `labels`; None: unknown."""
+        return ()
 
+    # Which candidates run. These are asked about each one, and about the input.
 
-@runtime_checkable
-class Guesses(Protocol):
-    """A frontend that guesses which parts of the input fail, when some runs solve it."""
+    def refuses(self, text: bytes) -> str | None:
+        """Return why a text must not run, and what to type instead; None: it may run."""
+        return None
+
+    def fingerprint(self, text: bytes) -> bytes | None:
+        """Return a fingerprint: texts with equal fingerprints are assumed to behave alike.
+
+        Such as a hash of all but the names. A text is not run if one of the same fingerprint was
+        refuted, except in the sweep of a schedule. None: only the text itself is remembered.
+        """
+        return None
+
+    # How the input fails.
+
+    def beside(self, passing: bytes) -> Self:
+        """Return the format that compares with this text, which passes, in place of `baseline`.
+
+        A candidate that passes becomes the baseline, so that both sides come nearer to each other.
+        """
+        return self
+
+    def for_failure(self, described: str, *, by_chance: bool) -> Self:
+        """Return the format to reduce with, given in words how the input fails.
+
+        `by_chance`: it is unstable, so that parts of it fail or not as if by chance.
+        """
+        return self
 
     def guesses(self, text: bytes, good: Sequence[Probe], bad: Probe) -> Iterable[bytes]:
         """Return parts of the input, the smallest first: the reduction begins with one that fails.
 
         The runs `good` answered unsat; `bad` did not, or was costly.
         """
+        return ()
 
+    def variant(self, text: bytes, number: int) -> bytes:
+        """Return a variant of a text, on which programs should end in the same way.
 
-@runtime_checkable
-class ReadsFailures(Protocol):
-    """A frontend that knows which failures in a hunt are no bugs, and which are the same."""
+        Such as the same query with other names. It is always the same for a number; that of 0, and
+        of what cannot be parsed, is the text.
+        """
+        return text
+
+    def overrides(self, text: bytes, words: Sequence[str]) -> Sequence[str]:
+        """Return the options that a text sets and that decide how the command's words end."""
+        return ()
+
+    def yielding(
+        self, text: bytes, commands: Sequence[Sequence[str]]
+    ) -> tuple[bytes, Sequence[str]]:
+        """Return a text that leaves the options to the commands which all of them set, and these.
+
+        Lines keep their numbers.
+        """
+        return text, ()
+
+    def claimed(self, text: bytes) -> str | None:
+        """Return the answer that a text claims; None if there is none, or several.
+
+        Some programs fail if they answer otherwise.
+        """
+        return None
+
+    def unclaimed(self, text: bytes) -> bytes:
+        """Return a text without its claims."""
+        return text
+
+    # Bugs in a hunt.
 
     def rejects(self, line: str, *, well_formed: bool) -> bool:
-        """Say whether the failure line of a run means that its program need not accept the text.
+        """Return whether the failure line of a run means that its program need not accept the text.
 
         Texts of the format's own generator are `well_formed`.
         """
+        return False
 
     def skeleton(self, text: bytes) -> str:
         """Return what a reduced text is made of, in a few words.
@@ -379,33 +347,37 @@ class ReadsFailures(Protocol):
         Failures without a place in the code are different bugs if these words differ.
         Raises ParseError.
         """
+        return ""
 
-
-@runtime_checkable
-class ChecksModels(Protocol):
-    """A frontend with a test for models: `--wrong-model`."""
-
-    model_check: str
-    """The module that evaluates models as an interestingness test.
+    model_check: str = ""
+    """The module that evaluates models as an interestingness test, for `--wrong-model`.
 
     Its words are a program's, after `--` those of one that may check models, and a file.
     """
-    asks_checkers: bool
+    asks_checkers: bool = False
     """Whether it asks another program about a model that it cannot evaluate."""
-
-
-@runtime_checkable
-class EvaluatesModels(ChecksModels, Protocol):
-    """A frontend that evaluates by itself the models that programs print in a hunt."""
 
     def wrong_model(self, text: bytes, output: bytes) -> bool:
         """Return whether the model in a program's output violates the text."""
+        return False
 
+    # Checks of its own, where inputs can be played to a library.
 
-@runtime_checkable
-class Respells(Protocol):
-    """A frontend class that takes the command line of an older program."""
+    def own_oracle(self, request: Any) -> Any:
+        """Return how candidates are checked without a command: an `OwnOracle`, or None.
+
+        Raises NotInterestingError if the input does not fail so.
+        """
+        return None
 
     @classmethod
-    def respelled(cls, words: Sequence[str]) -> Sequence[str]:
-        """Put the older program's words into those of our command."""
+    def testing(cls) -> Any:
+        """Return the `Testing` of random inputs in hunts without a command, if it has one."""
+        return None
+
+    def opener(self, opener: Any, text: bytes) -> Any:
+        """Return what opens executors for a command, given what does so for any text.
+
+        Candidates that break the rules of the format are no failures then.
+        """
+        return opener

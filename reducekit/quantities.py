@@ -21,7 +21,7 @@ _RATIO = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*x\s*")
 
 
 class Slowness(NamedTuple):
-    """How slow a run has to be: so many seconds, or so many times as slow as another."""
+    """How slow a run has to be: in seconds, or as a multiple of another one's time."""
 
     seconds: float | None
     ratio: float | None
@@ -65,7 +65,7 @@ def number(given: object) -> float:
 
 
 def positive(given: object) -> int:
-    """Return a number of things of which there is at least one."""
+    """Return a number of things, at least one."""
     return _whole(given, 1, None)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from reducekit.errors import UsageError
 
 if TYPE_CHECKING:  # the help of the command line must be quick
-    from reducekit.frontend import Frontend
+    from reducekit.format import Format
     from reducekit.search.strategy import Strategy
 
 FRONTENDS = "reducekit.frontends"
@@ -39,7 +39,7 @@ def names(group: str) -> list[str]:
 
 
 def known(group: str, name: str) -> bool:
-    """Say whether a name, or an older spelling of one, is registered in a group."""
+    """Return whether a name, or an older spelling of one, is registered in a group."""
     return any(_named(each, name) for each in (group, f"{group}.aliases"))
 
 
@@ -73,7 +73,7 @@ def strategy(name: str) -> Strategy:
     return found
 
 
-def frontend(name: str, /, **options: Any) -> Frontend:
+def frontend(name: str, /, **options: Any) -> Format:
     """Return a frontend by name, made with its options. Raises UsageError for unknown names."""
     return frontend_class(name)(**options)
 
@@ -94,11 +94,11 @@ def guess_format(name: str, text: bytes) -> str | None:
     return None
 
 
-def frontend_class(name: str) -> type[Frontend]:
+def frontend_class(name: str) -> type[Format]:
     """Return the class of a frontend by name. Raises UsageError for unknown names."""
-    from reducekit.frontend import Frontend
+    from reducekit.format import Format
 
     found = load(FRONTENDS, name)
-    if not (isinstance(found, type) and issubclass(found, Frontend)):
+    if not (isinstance(found, type) and issubclass(found, Format)):
         raise UsageError(f"the frontend {name!r} is not a subclass of reducekit.Frontend")
     return found

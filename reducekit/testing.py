@@ -22,7 +22,7 @@ from random import Random
 from reducekit.change import Change, Edit, Template
 from reducekit.document import Document
 from reducekit.errors import ParseError
-from reducekit.frontend import Frontend, Pass, Schedule, View
+from reducekit.format import Format, Pass, Schedule, View
 from reducekit.search.problem import (
     KINDS,
     NOTHING,
@@ -47,7 +47,7 @@ _LONGEST = 10_000  # proposals to a search over a dozen items
 
 
 def check_frontend(
-    make: Callable[[], Frontend], texts: Iterable[bytes], growing: Collection[str] = ()
+    make: Callable[[], Format], texts: Iterable[bytes], growing: Collection[str] = ()
 ) -> None:
     """Check a format on valid texts that show what there is in it. Raises AssertionError.
 
@@ -63,7 +63,9 @@ def check_frontend(
         frontend = make()
         view = frontend.parse(text)
         _check_document(view, text)
-        _check_order(frontend, text, known)
+        for another in {*known} - {text}:
+            key, others = frontend.order(text), frontend.order(another)
+            assert (key < others) != (others < key), f"{text[:80]!r} and {another[:80]!r} are equal"
         assert all(count >= 0 for count in frontend.measure(view).values()), "negative counts"
         frontend.check(text)
         _check_damaged(make, text)
@@ -92,13 +94,7 @@ def _check_document(view: View, text: bytes) -> None:
             assert within, f"node {node} is not within its parent {parent}"
 
 
-def _check_order(frontend: Frontend, text: bytes, known: Sequence[bytes]) -> None:
-    for other in {*known} - {text}:
-        key, others = frontend.order(text), frontend.order(other)
-        assert (key < others) != (others < key), f"{text[:80]!r} and {other[:80]!r} are equal"
-
-
-def _check_damaged(make: Callable[[], Frontend], text: bytes) -> None:
+def _check_damaged(make: Callable[[], Format], text: bytes) -> None:
     dice = Random(0)
     for _ in range(_DAMAGED):
         at, size = dice.randrange(len(text) + 1), dice.choice((0, 0, 1, 9))
@@ -116,7 +112,7 @@ def _passes(plan: Schedule) -> list[Pass]:
     return [*plan.prepare, *plan.once, *plan.rounds, *plan.closing, *plan.sweep, *plan.thorough]
 
 
-def _check_pass(frontend: Frontend, each: Pass, view: View, again: Problem | None) -> bool | None:
+def _check_pass(frontend: Format, each: Pass, view: View, again: Problem | None) -> bool | None:
     """Return whether a change is smaller; None if there are no changes."""
     found = [*islice(changes_of(each.problem(view)), _MOST)]
     assert found == [*islice(changes_of(again), _MOST)], f"pass {each.name!r} is not deterministic"
@@ -207,7 +203,7 @@ def check_strategy(strategy: Strategy) -> None:
 
 
 def _searched(search: Search, document: Document, needed: bytes) -> bytes:
-    """Return what a search leaves of a text of which it has to keep some words."""
+    """Return what a search leaves of a text that has to keep some words."""
     edits: dict[int, Template] = {}
     for _ in range(_LONGEST):
         change = search.propose()

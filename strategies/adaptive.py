@@ -1,27 +1,23 @@
 """The default: backward, in runs whose length adapts; trees from the top down, heaviest first.
 
-Why backward: in all our formats things are defined before they are used. From
-the front, an item whose users are still there cannot go, so each definition is
-refuted once for nothing and has to be tried again when its users are gone. From
-the back, users fall before what they use, and one way through the items is
-enough. So the direction matters more than the algorithm: see the rows "declared"
-of `benchmarks/results/strategies.md`, where all others go forward.
+Why backward: in all our formats things are defined before they are used. From the front, an item
+whose users are still there cannot go, so each definition is refuted once for nothing and has to be
+tried again when its users are gone. From the back, users fall before what they use, and one way
+through the items is enough. So the direction matters more than the algorithm: see the rows
+"declared" of `benchmarks/results/strategies.md`, where all others go forward.
 
-Why runs that adapt: when few items are needed, long runs go as one; when most
-are, every item needs a check of its own. How many are needed is not known, but
-can be estimated from what was found so far. A group is best tested as one if it fails every
-other time, which for needed items that lie `gap` apart on average means runs of
-ln 2 of the gap. A run that fails is halved until one needed item is found; the
-second half of a failing run need not be tested when the first half could go,
-since together they are known to fail. That is Hwang's generalised binary
-splitting (A method for detecting all defective members in a population by group
-testing, JASA 67, 1972). The number of checks is about the number of needed
-items times the logarithm of the gap.
+Why runs that adapt: when few items are needed, long runs go as one; when most are, every item needs
+a check of its own. How many are needed is not known, but can be estimated from what was found so
+far. A group is best tested as one if it fails every other time, which for needed items that lie
+`gap` apart on average means runs of ln 2 of the gap. A run that fails is halved until one needed
+item is found; the second half of a failing run need not be tested when the first half could go,
+since together they are known to fail. That is Hwang's generalised binary splitting (A method for
+detecting all defective members in a population by group testing, JASA 67, 1972). The number of
+checks is about the number of needed items times the logarithm of the gap.
 
-Where one run checks many candidates, one by one up to the first success
-(`in_a_row`), failures are cheap and a success costs a run. So runs of items are
-longer then, and get shorter in small steps: the first success takes nearly all
-that can go.
+Where one run checks many candidates, one by one up to the first success (`in_a_row`), failures are
+cheap and a success costs a run. So runs of items are longer then, and get shorter in small steps:
+the first success takes nearly all that can go.
 
 Trees are searched from the top down (`topdown`), and what a node can drop as
 items, as above. With several workers the items are shared out (`pool`). Items that
@@ -35,7 +31,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from reducekit.search.problem import Items
-from reducekit.search.selecting import DivisibleSelector, IndexSet, Part, Selecting, Selector
+from reducekit.search.selecting import DivisibleSelector, IndexSet, Selecting, Selector
 from reducekit.search.strategy import Strategy
 from reducekit.strategies.deferring import Deferring
 from reducekit.strategies.pool import HALF, Block, Pool, free, worth_parts
@@ -57,14 +53,12 @@ as many as a run has candidates: a run or two go down to a single item."""
 class Backward(DivisibleSelector):
     """Take runs from the back: longer ones after a success, halves after a failure.
 
-    The items below `top` are not decided yet but for those `gone`, which went
-    along with others: `count` are left. `size` says how many of the last ones
-    to take next. The last `suspect` of them (0: none) are known to hold a
-    needed item. `run` counts what was taken since the last needed item; `gap`
-    is its mean, from which the next run is guessed: a group is best tested as
-    one when it fails every other time, so ln 2 of the gap. `needed` counts the
-    needed items found. With `alone` it is not divided. A run checks `row` candidates,
-    up to the first success.
+    The items below `top` are not decided yet but for those `gone`, which went along with others:
+    `count` are left. `size` says how many of the last ones to take next. The last `suspect` of them
+    (0: none) are known to hold a needed item. `run` counts what was taken since the last needed
+    item; `gap` is its mean, from which the next run is guessed: a group is best tested as one when
+    it fails every other time, so ln 2 of the gap. `needed` counts the needed items found. With
+    `alone` it is not divided. A run checks `row` candidates, up to the first success.
     """
 
     top: int
@@ -79,7 +73,7 @@ class Backward(DivisibleSelector):
     row: int = 1
 
     def propose(self) -> Collection[int] | None:
-        """Return the next run from the back of what is left."""
+        """Return the next run, from the back."""
         return self.gone.holes(self.top, self.size) if self.count else None
 
     def implied(self, taken: Collection[int]) -> Collection[int]:
@@ -110,8 +104,7 @@ class Backward(DivisibleSelector):
             gone=self.gone.with_(along) if along else self.gone,
             run=self.run + len(taken),
         )
-        # Nothing failed lately, so needed items are further apart than was thought: double the
-        # run.
+        # Nothing failed lately, so needed items are further apart than was thought: double the run.
         if not suspect:
             return replace(left, size=min(2 * size, left.count))
         # The last half of the suspects could go, so the needed item is in the first half, and
@@ -154,10 +147,6 @@ class Backward(DivisibleSelector):
         state, block = state.part(self.suspect)
         return state, replace(block, size=self.size, suspect=self.suspect)
 
-    def join(self, part: Part) -> Backward:
-        """Never needed: a part is joined to the pool that gave it out."""
-        raise NotImplementedError
-
     def undivided(self, items: Collection[int], needed: int, gap: float) -> Backward:
         """Return the search for what can go of these items, in which it stays undivided."""
         top = max(items, default=-1) + 1
@@ -183,7 +172,7 @@ class Backward(DivisibleSelector):
         return replace(self, row=count)
 
     def _smaller(self, size: int) -> int:
-        """Return how many items to take of those of which not all can go.
+        """Return how many items to take of a run that cannot go as a whole.
 
         Half of them, which gives the most information; where failures are cheap, nearly all.
         """
@@ -221,7 +210,7 @@ def backward(count: int) -> Selector:
 
 
 def selector(count: int, low: int) -> Selector:
-    """Return the selector over `count` items, of which those from `low` on need no other."""
+    """Return the selector over `count` items; those from `low` on need no other."""
     free = count - low
     if free < _FEW:
         return backward(count)

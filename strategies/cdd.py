@@ -14,8 +14,8 @@ from __future__ import annotations
 import math
 
 from reducekit.search.selecting import Selector
-from reducekit.strategies.by_selector import by_selector
 from reducekit.strategies.halving import Sweeps
+from reducekit.strategies.levels import by_selector
 from reducekit.strategies.probdd import FIRST, best_size
 
 

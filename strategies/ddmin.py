@@ -1,10 +1,12 @@
 """ddmin: Zeller and Hildebrandt, Simplifying and Isolating Failure-Inducing Input, TSE 28(2), 2002.
 
-Section 3.3, figure 5: test each of n subsets alone, then each complement;
-reduce to what fails, otherwise double n. Duplicates (for n = 2 the complements are
-the subsets) are the cache's business. The paper takes for granted that the
-empty configuration does not fail; here it is tested when one element is left,
-so that the result is 1-minimal without assumptions.
+Section 3.3, figure 5: test each of n subsets alone, then each complement; reduce to what fails,
+otherwise double n. Duplicates (for n = 2 the complements are the subsets) are the cache's business.
+The paper takes for granted that the empty configuration does not fail; here it is tested when one
+element is left, so that the result is 1-minimal without assumptions.
+
+Over graphs as in Vida 2008, chapter 4.1.1. The listing there sets the number of partitions to
+max(size, 2 * partitions): min is meant.
 """
 
 from __future__ import annotations
@@ -12,10 +14,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from reducekit.search.problem import Graph, Items, Search, Tree
-from reducekit.search.selecting import Selecting, Selector
-from reducekit.strategies.graph import GraphAlgorithm, Selected, strategy
-from reducekit.strategies.levels import level_by_level
+from reducekit.search.selecting import Selector
+from reducekit.strategies.levels import by_selector, items_by
 
 Chunks = tuple[tuple[int, ...], ...]
 
@@ -34,10 +34,9 @@ def halve(chunks: Chunks) -> Chunks:
 class Ddmin(Selector):
     """The state of ddmin: the configuration as n chunks, and the number of the next test.
 
-    Tests `0 .. n-1` keep one chunk each, tests `n .. 2n-1` one complement each.
-    The paper leaves the order open: both begin with the chunk after the one
-    that went last, and a chunk keeps its elements when others go, so that a
-    repeated test is the same set and costs nothing.
+    Tests `0 .. n-1` keep one chunk each, tests `n .. 2n-1` one complement each. The paper leaves
+    the order open: both begin with the chunk after the one that went last, and a chunk keeps its
+    elements when others go, so that a repeated test is the same set and costs nothing.
     """
 
     chunks: Chunks
@@ -84,23 +83,5 @@ def selector(count: int) -> Selector:
     return Ddmin(halve((tuple(range(count)),)))
 
 
-def over_items(items: Items) -> Selecting:
-    """Return ddmin over a sequence of items."""
-    return Selecting(items, selector(len(items.weights)))
-
-
-def over_graph(graph: Graph) -> GraphAlgorithm:
-    """Return ddmin over the nodes of a graph, in depth-first order (Vida 2008, chapter 4.1.1).
-
-    The listing there sets the number of partitions to max(size, 2 * partitions): min is meant.
-    """
-    nodes = tuple(graph.nodes())
-    return Selected(nodes, selector(len(nodes)))
-
-
-def over_tree(tree: Tree) -> Search:
-    """Return ddmin on each level of a tree."""
-    return level_by_level(tree, over_items)
-
-
-ddmin = strategy("ddmin", over_graph, over_items, tree=over_tree)
+over_items = items_by(selector)
+ddmin = by_selector("ddmin", selector)

@@ -1,22 +1,19 @@
 """Items that no other item needs: first what can go in long runs, then the needed ones.
 
-The backward search of `adaptive` narrows a run that fails down to a needed item
-before it goes on, since users have to fall before what they use. So nothing goes
-in the first checks. Where no item uses another, as with the assertions of a
-script, the order is free, and so is when to look for the needed items. Here a
-failing run is set aside, and the search goes on with the items before it. The
-largest of those set aside is halved when that promises more than another run:
-checks are compared by how many items they are expected to remove. A run of as
-many items as can go every other time removes half of them on average, a shorter
-one nearly all.
+The backward search of `adaptive` narrows a run that fails down to a needed item before it goes on,
+since users have to fall before what they use. So nothing goes in the first checks. Where no item
+uses another, as with the assertions of a script, the order is free, and so is when to look for the
+needed items. Here a failing run is set aside, and the search goes on with the items before it. The
+largest of those set aside is halved when that promises more than another run: checks are compared
+by how many items they are expected to remove. A run of as many items as can go every other time
+removes half of them on average, a shorter one nearly all.
 
 Needed items lie close together: those of a query near its goal, at the end, where the search
-begins. And a failure may be one of chance, as that of an unstable query: it comes and goes
-with every change, so that a run that fails says little. In both cases runs get short, though long
-ones go elsewhere. So after some checks of short runs a *far* one is tried, a 16th of the
-items in another place; until the first success also an 8th and a quarter. If it goes, the
-search goes on from there, and what comes after is left for later; if not, the next one waits a
-little longer.
+begins. And a failure may be one of chance, as that of an unstable query: it comes and goes with
+every change, so that a run that fails says little. In both cases runs get short, though long ones
+go elsewhere. So after some checks of short runs a *far* one is tried, a 16th of the items in
+another place; until the first success also an 8th and a quarter. If it goes, the search goes on
+from there, and what comes after is left for later; if not, the next one waits a little longer.
 
 It takes about as many checks in all. Of 1,000 items with 10 needed ones, 167 are
 left after 50 checks, and 528 if each run that fails is narrowed down at once
@@ -32,7 +29,7 @@ from heapq import merge
 from math import exp2
 from typing import Protocol
 
-from reducekit.search.selecting import DivisibleSelector, IndexSet, Part, Selector
+from reducekit.search.selecting import DivisibleSelector, IndexSet, Selector
 from reducekit.strategies.pool import HALF, Block, Origin, Pool, free, worth_parts
 
 _NONE = IndexSet()
@@ -222,7 +219,7 @@ class Deferring(DivisibleSelector):
         run = self._run()
         state = self._cut(run)
         if self.known:
-            # A run failed of which this one was the end: so what it had before that does.
+            # This was the end of a run that failed: so the part before it does.
             before = self._last(self.known)[: -len(run)]
             state = state._cut(before)._set_aside(before)
         if len(run) == self.size:  # else there are no more items, which says nothing
@@ -313,10 +310,6 @@ class Deferring(DivisibleSelector):
             fresh=self.untried,
         ).divide(parts)
 
-    def join(self, part: Part) -> Deferring:
-        """Never needed: a part is joined to the pool that gave it out."""
-        raise NotImplementedError
-
     def in_a_row(self, count: int) -> Selector:
         """Return the search from the back where one run checks several candidates.
 
@@ -330,7 +323,7 @@ class Deferring(DivisibleSelector):
 
 
 def _except(items: tuple[int, ...], along: Collection[int]) -> tuple[int, ...]:
-    """Return items, in order, without what went along."""
+    """Return the items without those removed as dependencies."""
     # Mostly declarations go along, which stand before all these items.
     if not items or max(along) < items[0]:
         return items

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
 
 from reducekit.change import Change
 from reducekit.search.problem import (
@@ -124,7 +123,7 @@ class Selected(GraphAlgorithm):
         chosen = self.selector.propose()
         assert chosen is not None
         if step is None:
-            # A group of which nothing is left was taken before.
+            # A group without live nodes was taken before.
             gone = not any(graph.alive(self.members[each]) for each in chosen)
             return replace(self, selector=self.selector.after(tuple(chosen) if gone else ()))
         # In a graph one substitution takes whole cones along. The selector has to know, or it
@@ -231,16 +230,15 @@ class TreeGraph(Graph):
         if isinstance(step, Redirect):
             found = [(step.node, self.tree.moves(step.node)[step.target])]
         else:
-            leaves = ((node, self._leaves(node)) for node in step.nodes)
-            found = [(node, moves[step.kind]) for node, moves in leaves if step.kind < len(moves)]
+            found = []
+            for node in step.nodes:
+                leaves = [move for move in self.tree.moves(node) if not move.rest]
+                found += [(node, move) for move in leaves[step.kind : step.kind + 1]]
         if not found:
             return None
         edits = tuple(edit for _, move in found for edit in move.change.edits)
         done = self._done | {node: move.rest for node, move in found}
         return TreeGraph(self.tree, done, Change(edits, found[0][1].change.what))
-
-    def _leaves(self, node: int) -> list[Any]:
-        return [move for move in self.tree.moves(node) if not move.rest]
 
     def alive(self, node: int) -> bool:
         return node in self._alive
@@ -259,7 +257,7 @@ class TreeGraph(Graph):
         return self._layers
 
     def children(self, node: int) -> Sequence[int]:
-        """Return the nodes directly below, or what is left of them."""
+        """Return the nodes directly below that remain."""
         rest = self._done.get(node)
         return self.tree.children(node, frozenset()) if rest is None else rest
 

@@ -1,8 +1,7 @@
 """The substitution algorithm of ddSMT (Niemetz and Biere, SMT 2013, figure 8), as deltabtor has it.
 
-All items at once, then blocks of half the size, down to one; within a size
-each block once, from front to back, and a block that was taken is not looked
-at again. No complements and no restart.
+All items at once, then blocks of half the size, down to one; within a size each block once, from
+front to back, and a block that was taken is not looked at again. No complements and no restart.
 """
 
 from __future__ import annotations
@@ -10,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
-from reducekit.search.problem import Graph, Items
-from reducekit.search.selecting import Selecting, Selector
-from reducekit.strategies.graph import GraphAlgorithm, Selected, strategy
-from reducekit.strategies.levels import level_by_level
+from reducekit.search.selecting import Selector
+from reducekit.strategies.levels import by_selector
 
 
 def half(size: int, left: int) -> int:
@@ -54,17 +51,4 @@ def selector(count: int) -> Selector:
     return Sweeps(tuple(range(count)), count, half)
 
 
-def over_items(items: Items) -> Selecting:
-    """Return the algorithm over a sequence of items."""
-    return Selecting(items, selector(len(items.weights)))
-
-
-def over_graph(graph: Graph) -> GraphAlgorithm:
-    """Return the algorithm over the nodes of a graph, in depth-first order."""
-    nodes = tuple(graph.nodes())
-    return Selected(nodes, selector(len(nodes)))
-
-
-halving = strategy(
-    "halving", over_graph, over_items, tree=lambda tree: level_by_level(tree, over_items)
-)
+halving = by_selector("halving", selector)

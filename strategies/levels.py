@@ -1,19 +1,30 @@
 """A tree level by level: the nodes of a level are items, and those that stay open the next level.
 
-The frame of hierarchical delta debugging (Misherghi and Su, HDD, ICSE 2006,
-figure 5), for any algorithm over items. Taking a node applies its first
-substitution, the paper's minimal replacement (section 3.2).
+The frame of hierarchical delta debugging (Misherghi and Su, HDD, ICSE 2006, figure 5), for any
+algorithm over items. Taking a node applies its first substitution, the paper's minimal replacement
+(section 3.2). `by_selector` makes a strategy of an algorithm that knows only indices.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 
 from reducekit.change import Change
-from reducekit.search.problem import NOTHING, IndependentItems, Items, Move, Search, Selection, Tree
-from reducekit.search.selecting import Selecting
+from reducekit.search.problem import (
+    NOTHING,
+    Graph,
+    IndependentItems,
+    Items,
+    Move,
+    Search,
+    Selection,
+    Tree,
+)
+from reducekit.search.selecting import Selecting, Selector
+from reducekit.search.strategy import Strategy
+from reducekit.strategies.graph import GraphAlgorithm, Selected, strategy
 
 
 class Level(IndependentItems):
@@ -80,3 +91,27 @@ def level_by_level(tree: Tree, over_items: Callable[[Items], Selecting]) -> Sear
     """Return the search of a tree's levels, each with `over_items`."""
     level = Level(tree, tree.roots)
     return LevelByLevel(over_items, level, over_items(level))._settle()
+
+
+# Cached: the page says which strategies are alike by whether their functions are the same.
+@cache
+def items_by(selector: Callable[[int], Selector]) -> Callable[[Items], Selecting]:
+    """Return the search of items with `selector(n)`, an algorithm over n indices."""
+    return lambda items: Selecting(items, selector(len(items.weights)))
+
+
+@cache
+def graph_by(selector: Callable[[int], Selector]) -> Callable[[Graph], GraphAlgorithm]:
+    """Return that algorithm over the nodes of a graph, in depth-first order."""
+
+    def over_graph(graph: Graph) -> GraphAlgorithm:
+        nodes = tuple(graph.nodes())
+        return Selected(nodes, selector(len(nodes)))
+
+    return over_graph
+
+
+def by_selector(name: str, selector: Callable[[int], Selector]) -> Strategy:
+    """Return the strategy that searches with that algorithm; trees are searched level by level."""
+    items = items_by(selector)
+    return strategy(name, graph_by(selector), items, tree=lambda tree: level_by_level(tree, items))

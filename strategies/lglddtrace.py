@@ -8,10 +8,10 @@ sweep from left to right, and a block that was taken is not looked at again.
 
 from __future__ import annotations
 
-from reducekit.search.problem import Items
-from reducekit.search.selecting import Selecting, Selector
+from reducekit.search.selecting import Selector
 from reducekit.search.strategy import Strategy
 from reducekit.strategies.halving import Sweeps
+from reducekit.strategies.levels import items_by
 from reducekit.strategies.topdown import top_down
 
 # The bound in the code of lglddtrace; the paper does not name it.
@@ -30,11 +30,7 @@ def selector(count: int) -> Selector:
     return Sweeps(tuple(range(count)), max(1, count // 2), smaller)
 
 
-def over_items(items: Items) -> Selecting:
-    """Return the algorithm over a sequence of items."""
-    return Selecting(items, selector(len(items.weights)))
-
-
+_over_items = items_by(selector)
 lglddtrace = Strategy(
-    "lglddtrace", over_items, lambda tree: top_down(tree, over_items), passes="classic"
+    "lglddtrace", _over_items, lambda tree: top_down(tree, _over_items), passes="classic"
 )

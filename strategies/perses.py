@@ -9,15 +9,10 @@ the tree of the format says which node may replace which: by the syntax alone.
 
 from __future__ import annotations
 
-from reducekit.search.problem import Search, Tree
-from reducekit.strategies.ddmin import over_graph, over_items
-from reducekit.strategies.graph import strategy
+from reducekit.search.strategy import Strategy
+from reducekit.strategies.ddmin import ddmin, over_items
 from reducekit.strategies.topdown import top_down
 
-
-def over_tree(tree: Tree) -> Search:
-    """Return the search over a tree."""
-    return top_down(tree, over_items)
-
-
-perses = strategy("perses", over_graph, over_items, tree=over_tree, passes="syntax")
+perses = Strategy(
+    "perses", over_items, lambda tree: top_down(tree, over_items), ddmin.graph, "syntax"
+)

@@ -5,12 +5,11 @@ until one needed item is found, and the rest of it goes back to the pool. So a
 block is never cut short by a border between workers, and users still fall
 before what they use. Before the first block all items are tried at once.
 
-Where users depend on items and the pass does not know it, an item fails as long as a
-block nearer to the end holds a user of it: workers further to the front only
-lose time then. To notice that, some of the items that were found needed while
-such a block was at work are tried again when it has given up items. If one can
-go, the parts conflict, and the search turns back to one that goes strictly from
-the back.
+Where users depend on items and the pass does not know it, an item fails as long as a block nearer
+to the end holds a user of it: workers further to the front only lose time then. To notice that,
+some of the items that were found needed while such a block was at work are tried again when it has
+given up items. If one can go, the parts conflict, and the search turns back to one that goes
+strictly from the back.
 """
 
 from __future__ import annotations
@@ -125,7 +124,7 @@ class Block(Part):
         state = replace(self, items=left, suspect=0, taken=(*self.taken, *taken))
         # Items went along that were not proposed, perhaps the needed one among them.
         if len(left) != len(self.items) - self.size or suspect < 1:
-            return replace(state, done=True)  # nothing is known of what is left
+            return replace(state, done=True)  # nothing is known of the rest
         if suspect > 1:
             return replace(state, size=suspect // 2, suspect=suspect)
         return replace(state, items=left[:-1], needed=left[-1], done=True)

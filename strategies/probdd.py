@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from reducekit.search.selecting import Selector
-from reducekit.strategies.by_selector import by_selector
+from reducekit.strategies.levels import by_selector
 
 FIRST = 0.1
 """The probability of being needed at first (section 4)."""
@@ -83,7 +83,7 @@ class Estimates(Selector):
         return _all_free(self._cut()[0])
 
     def _cut(self) -> tuple[list[Group], list[Group]]:
-        """Return what is proposed, and what is left, by probabilities."""
+        """Return the proposed items and the others, by probabilities."""
         count = len(self.propose() or ())
         tried, left = [], []
         for probability, items in self.groups:

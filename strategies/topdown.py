@@ -32,10 +32,9 @@ _HEAVIEST = (1 << 31) - 1
 class Pending:
     """Nodes to come, as a queue by weight, of equal ones by number; the greatest is next.
 
-    Sorted arrays of weight and node in one number, each with how much of it is
-    left. A new array is merged with those that are not larger than twice its
-    size, so adding and taking cost the logarithm of what is there, and no step
-    copies it all.
+    Sorted arrays of weight and node in one number, each with how much of it is left. A new array is
+    merged with those that are not larger than twice its size, so adding and taking cost the
+    logarithm of what is there, and no step copies it all.
     """
 
     runs: tuple[tuple[array[int], int], ...] = ()

@@ -14,10 +14,11 @@ from dataclasses import dataclass, replace
 
 from reducekit.search.problem import Items
 from reducekit.search.selecting import Selecting, Selector
-from reducekit.strategies.ddmin import over_graph
-from reducekit.strategies.ddmin import selector as ddmin
-from reducekit.strategies.graph import strategy
-from reducekit.strategies.perses import over_tree
+from reducekit.search.strategy import Strategy
+from reducekit.strategies.ddmin import ddmin
+from reducekit.strategies.ddmin import selector as main_selector
+from reducekit.strategies.levels import items_by
+from reducekit.strategies.perses import perses
 
 # There are 2 ** 3 = 8 sets for each first item, and each item more doubles the tests.
 WINDOW = 4
@@ -40,7 +41,9 @@ class Windows(Selector):
         if self.at >= len(self.items):
             return None
         first, *others = self.items[self.at : self.at + self.size]
-        mask = _masks(len(others))[self.number]
+        # All sets of that many bits as numbers, the small ones first.
+        masks = sorted(range(1 << len(others)), key=lambda each: (each.bit_count(), each))
+        mask = masks[self.number]
         return [first, *(each for bit, each in enumerate(others) if mask >> bit & 1)]
 
     def after(self, taken: Collection[int]) -> Windows:
@@ -55,11 +58,6 @@ class Windows(Selector):
         if self.number + 1 < 1 << others:
             return replace(self, number=self.number + 1)
         return replace(self, at=self.at + 1, number=0)
-
-
-def _masks(width: int) -> list[int]:
-    """Return all sets of that many bits as numbers, the small ones first."""
-    return sorted(range(1 << width), key=lambda mask: (mask.bit_count(), mask))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +80,7 @@ class Vulcan(Selector):
 
 def selector(count: int) -> Selector:
     """Return ddmin over `count` items, then the windows."""
-    return Vulcan(ddmin(count), tuple(range(count)))
-
-
-def over_items(items: Items) -> Selecting:
-    """Return the search over a sequence of items."""
-    return Selecting(items, selector(len(items.weights)))
+    return Vulcan(main_selector(count), tuple(range(count)))
 
 
 def over_windows(items: Items) -> Selecting:
@@ -100,4 +93,4 @@ def one_by_one(items: Items) -> Selecting:
     return Selecting(items, Windows(tuple(range(len(items.weights))), size=1))
 
 
-vulcan = strategy("vulcan", over_graph, over_items, tree=over_tree, passes="exhaustive")
+vulcan = Strategy("vulcan", items_by(selector), perses.tree, ddmin.graph, "exhaustive")

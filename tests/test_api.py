@@ -11,7 +11,7 @@ from typing import Any, assert_type
 import pytest
 
 import reducekit
-from reducekit.executors.repeating import Repeat
+from reducekit.executors.executor import Repeat
 
 SCRIPT = b"""(declare-fun a () Int)
 (declare-fun b () Int)

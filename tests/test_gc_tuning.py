@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import weakref
 
-from reducekit.gc_tuning import collect, only_new
+from reducekit.runtime import collect, only_new
 
 
 class Node:

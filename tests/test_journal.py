@@ -35,7 +35,7 @@ from reducekit.journal import (
     load,
     open_journal,
 )
-from reducekit.oracle.outcome import Outcome
+from reducekit.run import Outcome
 
 INPUT = b"".join(b"(assert (> x%d %d))\n" % (i, i * i) for i in range(40))
 

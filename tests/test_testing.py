@@ -12,9 +12,8 @@ import pytest
 from reducekit import registry
 from reducekit.change import Change, Edit
 from reducekit.errors import ParseError
-from reducekit.frontend import Frontend, Schedule
+from reducekit.format import Frontend, Pass, Schedule, pass_
 from reducekit.frontends.text import Text, TextView
-from reducekit.passes import Pass, pass_
 from reducekit.search.problem import NOTHING, Items, Search
 from reducekit.search.strategy import Passes, Strategy
 from reducekit.strategies.ddmin import over_items as ddmin

@@ -16,7 +16,7 @@ from benchmarks.faults.command import OURS, covers, reduce_by
 from benchmarks.faults.field import FIELD, THIRDS, Case, read_field, trace_of, write_field
 from benchmarks.faults.make import attempts, wanted
 from benchmarks.faults.reduce import Reduced, reduce_case
-from reducekit.frontend import Effort
+from reducekit.format import Effort
 
 SEED = 2013
 TOTAL = 430

@@ -21,7 +21,7 @@ from reducekit.frontends.trace.player import (
     resolve,
 )
 from reducekit.frontends.trace.player.live_replay import LiveReplay
-from reducekit.oracle.limits import Limits
+from reducekit.run import Limits
 
 FIELD = Path(__file__).parent / "field.tsv"
 THIRDS = ("tune", "choose", "report")

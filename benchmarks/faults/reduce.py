@@ -11,7 +11,7 @@ from functools import partial
 
 from benchmarks.faults.field import LIMITS, Case, shown
 from reducekit.events import Accepted, Event, PassEnded
-from reducekit.frontend import Effort
+from reducekit.format import Effort
 from reducekit.frontends.trace import Traces
 from reducekit.frontends.trace.hunt.library_tests import Answers
 from reducekit.frontends.trace.language.text import reader
@@ -21,7 +21,8 @@ from reducekit.frontends.trace.player.batch import CrashCache, batching, ends_al
 from reducekit.frontends.trace.player.checker import AnswerChecker
 from reducekit.frontends.trace.player.contract import ContractExecutor
 from reducekit.frontends.trace.player.replay_executor import ReplayExecutor, hangs_after
-from reducekit.oracle.criterion import Criterion, SameSignature, TimesOut
+from reducekit.oracle.criterion import Criterion
+from reducekit.oracle.own import SameSignature, TimesOut
 from reducekit.oracle.signature import signature
 from reducekit.reduction import Budget, Reduction
 from reducekit.registry import strategy

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from reducekit.change import Change, Edit
 from reducekit.document import Document
 from reducekit.errors import ParseError
-from reducekit.frontend import Frontend, Schedule
+from reducekit.format import Frontend, Schedule
 from reducekit.search.problem import IndependentItems, Items, Selection, independent
 from reducekit.search.selecting import Selecting, Selector
 from reducekit.search.strategy import Passes, Strategy

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from reducekit.frontend import Schedule
+from reducekit.format import Schedule
 from reducekit.frontends.aiger import passes as each
 from reducekit.frontends.aiger.files import HEADER, View, counts
 from reducekit.frontends.common.offers import Offering

@@ -13,6 +13,7 @@ from dataclasses import replace
 from itertools import chain
 
 from reducekit.change import Change, Edit
+from reducekit.format import FunctionPass, pass_
 from reducekit.frontends.aiger.circuit import (
     FREE,
     KINDS,
@@ -27,7 +28,6 @@ from reducekit.frontends.aiger.circuit import (
 )
 from reducekit.frontends.aiger.files import View, write
 from reducekit.frontends.common.items import WholeItems
-from reducekit.passes import FunctionPass, pass_
 from reducekit.search.problem import NOTHING, Closure, IndependentChanges, Items, Selection
 
 

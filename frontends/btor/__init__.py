@@ -13,7 +13,7 @@ from functools import cached_property, total_ordering
 from typing import Any
 
 from reducekit.diagram import Diagram
-from reducekit.frontend import FormatCheck, FormatOption, Pass, Schedule
+from reducekit.format import FormatCheck, Pass, Schedule
 from reducekit.frontends.btor.drawing.diagram import diagram
 from reducekit.frontends.btor.model.operators import Dialect, Op
 from reducekit.frontends.btor.model.reader import read
@@ -25,6 +25,7 @@ from reducekit.frontends.btor.passes.node_removal import NodeRemoval
 from reducekit.frontends.btor.passes.widths import Widths
 from reducekit.frontends.btor.thesis_options import debugger_words
 from reducekit.frontends.common.offers import JudgesModels
+from reducekit.offers import FormatOption
 from reducekit.search.strategy import Passes
 
 _LINE = re.compile(

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from reducekit.frontend import FormatCheck, Schedule
+from reducekit.format import FormatCheck, Schedule
 from reducekit.frontends.cnf import passes as each
 from reducekit.frontends.cnf.reader import HEADER, View, problems, recognises
 from reducekit.frontends.common.offers import JudgesModels

@@ -15,9 +15,9 @@ from itertools import product
 from math import floor
 
 from reducekit.change import Change, Edit
+from reducekit.format import pass_
 from reducekit.frontends.cnf.reader import LIMIT, Line, View
 from reducekit.frontends.common.items import NodeItems, WholeItems
-from reducekit.passes import pass_
 from reducekit.search.problem import IndependentChanges, IndependentItems, Items, Selection
 
 TRUE = LIMIT

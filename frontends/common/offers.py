@@ -6,11 +6,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from reducekit.frontend import Frontend
+from reducekit.format import Format
 from reducekit.offers import Conversions, Generation, Inspection
 
 
-class Offering(Frontend):
+class Offering(Format):
     """A format with a generator, conversions and a look into its files, each in a module."""
 
     package: str
@@ -42,8 +42,6 @@ class Offering(Frontend):
 
 class JudgesModels(Offering):
     """A format whose module `model_check` judges the models that programs print."""
-
-    asks_checkers = False
 
     def wrong_model(self, text: bytes, output: bytes) -> bool:
         """Return whether a printed model is wrong."""

@@ -24,9 +24,8 @@ from reducekit.change import Change, Edit
 from reducekit.differences import changed, unified
 from reducekit.document import Document
 from reducekit.errors import UsageError
-from reducekit.frontend import Frontend, Schedule
+from reducekit.format import Format, Schedule, pass_
 from reducekit.offers import FormatOption
-from reducekit.passes import pass_
 from reducekit.search.problem import FixedSearch, Search
 from reducekit.search.strategy import Passes
 
@@ -220,7 +219,7 @@ _SHOWN = 20
 """Lines of the difference that the remark shows."""
 
 
-class Isolate(Frontend):
+class Isolate(Format):
     """The format of a file that fails, compared with one that passes."""
 
     name = "isolate"
@@ -273,10 +272,6 @@ class Isolate(Frontend):
         text = view.document.text
         return {"changes": len(view.changes), "differing": distance(text, self.baseline),
                 "bytes": len(text)}  # fmt: skip
-
-    def pretty(self, text: bytes) -> bytes:
-        """Return the text as it is."""
-        return text
 
     def remark(self, text: bytes) -> str | None:
         """Show the remaining difference."""

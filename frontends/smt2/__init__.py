@@ -9,7 +9,7 @@ from typing import Any
 
 from reducekit.diagram import Diagram
 from reducekit.errors import ParseError, UsageError
-from reducekit.frontend import FormatCheck, FormatOption, Frontend, Schedule, by_size
+from reducekit.format import Format, FormatCheck, Schedule, by_size
 from reducekit.frontends.smt2.diagram import diagram
 from reducekit.frontends.smt2.language.commands import (
     fingerprint,
@@ -24,7 +24,7 @@ from reducekit.frontends.smt2.passes.phases import paper_schedule
 from reducekit.frontends.smt2.passes.spelling import Layout
 from reducekit.frontends.smt2.passes.syntax import hierarchy, identifiers, local, sub_trees, syntax
 from reducekit.frontends.smt2.schedule import own_schedule
-from reducekit.offers import Generation, Part, Probe
+from reducekit.offers import FormatOption, Generation, Part, Probe
 from reducekit.search.strategy import Passes
 
 _COMMAND = re.compile(rb"^\(\s*(?:set-logic|set-info|declare-|define-|assert)\b", re.MULTILINE)
@@ -52,7 +52,7 @@ _WORD = re.compile(r"-*(?:no-)?([\w.-]+)")
 _MOST = 1 << 21  # the summary counts the terms of scripts up to this number of nodes
 
 
-class Smt2(Frontend):
+class Smt2(Format):
     """The frontend for SMT-LIB v2 scripts."""
 
     name = "smt2"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reducekit.frontend import Pass, Schedule
+from reducekit.format import Pass, Schedule, when
 from reducekit.frontends.smt2.passes.declarations import (
     declare,
     inline,
@@ -42,7 +42,6 @@ from reducekit.frontends.smt2.passes.sorts import (
 from reducekit.frontends.smt2.passes.spelling import Layout, Rename, numerals, spelling, widths
 from reducekit.frontends.smt2.passes.syntax import Untyped
 from reducekit.frontends.smt2.thorough.passes import Kicked, Rare, Restarted
-from reducekit.passes import when
 
 _MOST = 1 << 22
 _RESTARTS = 2

@@ -14,9 +14,8 @@ from typing import Any
 
 from reducekit.change import Change, Edit
 from reducekit.document import Document
-from reducekit.frontend import Frontend, Schedule, by_size
+from reducekit.format import Format, Schedule, by_size, pass_
 from reducekit.frontends.common.items import NodeItems
-from reducekit.passes import pass_
 from reducekit.search.problem import Items, LeafTree, Move, Selection
 from reducekit.search.strategy import Passes
 
@@ -199,7 +198,7 @@ def _removed(document: Document, first: int, last: int) -> Edit:
     return Edit(first, () if apart else (b" ",))
 
 
-class Text(Frontend):
+class Text(Format):
     """The frontend for any text; `suffix` is that of the files that the program is given."""
 
     name = "text"

@@ -14,12 +14,8 @@ from typing import Any
 from reducekit.diagram import Diagram
 from reducekit.errors import ParseError, UsageError
 from reducekit.executors.executor import Executor
-from reducekit.frontend import (
-    FormatCheck,
-    FormatOption,
-    Frontend,
-    Schedule,
-)
+from reducekit.executors.own import OracleRequest, OwnOracle, Testing
+from reducekit.format import Format, FormatCheck, Schedule
 from reducekit.frontends.trace.language.calls import Trace, marks, plain
 from reducekit.frontends.trace.language.text import FORMATS, read_trace, unpack
 from reducekit.frontends.trace.model.chart import diagram
@@ -41,9 +37,8 @@ from reducekit.frontends.trace.player.contract import (
     may_be_lawful,
     without_slips,
 )
-from reducekit.offers import Conversions, Generation, Inspection, Playing
-from reducekit.oracle.oracle import Oracle
-from reducekit.own_checks import OracleRequest, OwnOracle, Testing
+from reducekit.offers import Conversions, FormatOption, Generation, Inspection, Playing
+from reducekit.oracle.criterion import Oracle
 from reducekit.search.strategy import Passes
 from reducekit.text import without_mark
 
@@ -65,7 +60,7 @@ _FIRST_CALL = re.compile(
 )
 
 
-class Traces(Frontend):
+class Traces(Format):
     """The frontend for API traces.
 
     `model` is their model, or its name, and `format` their format, by default those

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from reducekit.errors import NotInterestingError, UsageError
 from reducekit.executors.executor import Executor
-from reducekit.frontend import Frontend
+from reducekit.executors.own import OracleRequest, OwnOracle
+from reducekit.format import Format
 from reducekit.frontends.trace.language.calls import Call, Trace, with_result
 from reducekit.frontends.trace.language.text import (
     HEAD_OPTIONS,
@@ -40,11 +41,10 @@ from reducekit.frontends.trace.player.contract import was_lawful
 from reducekit.frontends.trace.player.faults import patch_of
 from reducekit.frontends.trace.player.fitted import subject_of
 from reducekit.frontends.trace.player.replay_executor import ReplayExecutor, hangs_after
-from reducekit.interpreter import own_python
-from reducekit.oracle.criterion import Matches, TimesOut, verdict
-from reducekit.oracle.kinds import Pattern
-from reducekit.oracle.oracle import Oracle
-from reducekit.own_checks import OracleRequest, OwnOracle
+from reducekit.oracle.criterion import Oracle, verdict
+from reducekit.oracle.own import TimesOut
+from reducekit.oracle.printed import Matches, Pattern
+from reducekit.runtime import own_python
 
 _USUAL = "lingeling"  # the API that a trace is of where it may be of several
 _NEEDS_COMMAND = ("reference", "cost", "unstable", "stdin")
@@ -97,7 +97,7 @@ def replay_oracle(
     target: Target,
     trace: Trace,
     model: Model,
-    frontend_of: Callable[[Learnt], Frontend],
+    frontend_of: Callable[[Learnt], Format],
     *,
     named_model: str | None,
 ) -> OwnOracle:

@@ -41,8 +41,7 @@ from reducekit.frontends.trace.player.outcome import where
 from reducekit.frontends.trace.programs import program
 from reducekit.offers import FormatOption, PlayEnd, Playing, PlayRequest
 from reducekit.oracle.command import Command
-from reducekit.oracle.criterion import Everything
-from reducekit.oracle.oracle import Oracle
+from reducekit.oracle.criterion import Everything, Oracle
 
 _APIS = {"lgl": "lingeling", "mobical": "cadical", "boolector": "boolector", "words": "ipasir"}
 # The format that several APIs have.

@@ -23,11 +23,11 @@ from reducekit.bisect.search import (
 )
 from reducekit.bisect.versions import UnavailableError
 from reducekit.errors import NotInterestingError, UsageError
-from reducekit.executors.executor import Finished, Guard, NoSignals
+from reducekit.executors.executor import Finished
 from reducekit.oracle.command import Command
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.oracle import Oracle
+from reducekit.oracle.criterion import Oracle
 from reducekit.oracle.signature import signature
+from reducekit.run import Guard, Limits, NoSignals
 from reducekit.session.options import Failure, KnownFailure, Options
 from reducekit.session.place.inputs import format_of
 from reducekit.session.runs.golden import Golden, GoldenRunError, establish

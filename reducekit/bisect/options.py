@@ -13,10 +13,10 @@ from pathlib import Path
 
 from reducekit.bisect.versions import Builds, Checkout, Source, Wheels
 from reducekit.errors import UsageError
-from reducekit.executors.repeating import Repeat
-from reducekit.folders import cache_folder
+from reducekit.executors.executor import Repeat
 from reducekit.option import option
 from reducekit.oracle.command import PLACE
+from reducekit.runtime import cache_folder
 from reducekit.session.options import MISSING_COMMAND, Failure, Words
 from reducekit.text import with_places
 

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal, NamedTuple, TypeAlias
 
-from reducekit.oracle.also import Also, innermost
-from reducekit.oracle.criterion import Criterion, ExitZero, OwnFailure, verdict
-from reducekit.oracle.outcome import Outcome
+from reducekit.oracle.also import Resolved
+from reducekit.oracle.criterion import Criterion, innermost, verdict, within
+from reducekit.oracle.own import OwnFailure
+from reducekit.oracle.printed import ExitZero
 from reducekit.oracle.responses import read_answers
 from reducekit.oracle.signature import Signature, is_failure, signature
-from reducekit.oracle.stack import SameStack
-from reducekit.oracle.unresolved import Resolved
+from reducekit.run import Outcome
 from reducekit.search.selecting import Selector
 from reducekit.strategies.ddmin import selector
 from reducekit.text import printable, without_middle
@@ -145,10 +145,8 @@ class Judge:
         skipping = (
             (*_CANNOT_RUN, _SKIP) if isinstance(innermost(self.asked), ExitZero) else _CANNOT_RUN
         )
-        asked = self.asked
-        while isinstance(asked, Also | SameStack):
-            asked = asked.inner
-        if isinstance(asked, Resolved) and any(map(asked.gives_up, outcomes)):
+        resolved = within(self.asked, Resolved)
+        if resolved is not None and any(map(resolved.gives_up, outcomes)):
             return True
         return any(
             each.signal is not None or each.limit is not None or each.status in skipping

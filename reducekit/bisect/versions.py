@@ -22,7 +22,7 @@ from typing import NamedTuple, Protocol
 
 from reducekit.bisect.search import version_key
 from reducekit.errors import ReducekitError, UsageError
-from reducekit.interpreter import own_python
+from reducekit.runtime import own_python
 from reducekit.text import shortened
 
 _SHOWN = 200  # characters of a reason

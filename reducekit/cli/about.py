@@ -11,8 +11,8 @@ from click.shell_completion import get_completion_class, shell_complete
 from reducekit import registry
 from reducekit.cli.command import Command, adding
 from reducekit.option import Option
+from reducekit.runtime import __version__
 from reducekit.session.phases.prepare import described
-from reducekit.version import __version__
 
 VARIABLE = "_REDUCEKIT_COMPLETE"
 """Set by the shell while it completes, to its own name."""

@@ -13,15 +13,7 @@ from reducekit import registry
 from reducekit.cli.command import PATH, Command, adding, file
 from reducekit.cli.process import STANDARD_OUTPUT, ProcessContext, print_bytes, read_text, say
 from reducekit.errors import UsageError
-from reducekit.offers import (
-    Conversions,
-    Converts,
-    Inspection,
-    Inspects,
-    KnowsByName,
-    Notation,
-    Varies,
-)
+from reducekit.offers import Conversions, Inspection, Notation
 from reducekit.option import Option
 from reducekit.session.place.inputs import naming, plain_path, refuse_blank
 from reducekit.session.place.output import write_file
@@ -81,18 +73,13 @@ def _inspection(name: str, notation: str | None) -> Inspection:
     names = registry.names(registry.FRONTENDS)
     if not os.path.exists(path):
         for each in names:
-            known = registry.frontend_class(each)
-            if issubclass(known, KnowsByName) and (found := known.named(name)) is not None:
+            if (found := registry.frontend_class(each).named(name)) is not None:
                 return found
     text = without_mark(read_text(path))
     with naming(name):
         refuse_blank(text)
         frontend = registry.frontend_class(_format_shown(plain_path(path), text, notation, names))
-        if issubclass(frontend, Inspects):
-            return frontend.inspect(text, notation, path)
-        parsed = frontend()
-        counts = parsed.measure(parsed.parse(text))
-        return Inspection(lambda: [f"{count:,} {name}" for name, count in counts.items()])
+        return frontend.inspect(text, notation, path)
 
 
 def _format_shown(path: Path, text: bytes, notation: str | None, names: list[str]) -> str:
@@ -100,7 +87,8 @@ def _format_shown(path: Path, text: bytes, notation: str | None, names: list[str
     classes = {name: registry.frontend_class(name) for name in names}
     if notation is not None:
         for name, each in classes.items():
-            if issubclass(each, Converts) and notation in _names(each.conversions().reads):
+            found = each.conversions()
+            if found is not None and notation in _names(found.reads):
                 return name
         raise UsageError(f"--from: unknown format {notation!r}")
     for name, each in classes.items():
@@ -115,7 +103,7 @@ def _format_shown(path: Path, text: bytes, notation: str | None, names: list[str
 def conversions() -> list[Conversions]:
     """Return the conversions of all registered formats."""
     classes = map(registry.frontend_class, registry.names(registry.FRONTENDS))
-    return [each.conversions() for each in classes if issubclass(each, Converts)]
+    return [found for each in classes if (found := each.conversions()) is not None]
 
 
 def _notation(kind: str) -> Callable[[str], str]:
@@ -281,7 +269,7 @@ def variant(
             refuse_blank(text)
         name = registry.guess_format(input.name, text)
         frontend = None if name is None else registry.frontend(name)
-        if not isinstance(frontend, Varies):
+        if frontend is None or not frontend.offers("variant"):
             raise UsageError(f"cannot make variants of {input}: it must be an SMT-LIB script")
         with naming(str(input)):
             frontend.parse(text)

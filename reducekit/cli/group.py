@@ -21,7 +21,7 @@ from reducekit import NOTHING_YET, registry
 from reducekit.cli.command import files, for_file
 from reducekit.cli.process import INTERRUPTED, ProcessContext, say
 from reducekit.errors import ReducekitError, lack_of_resources, missing_package
-from reducekit.version import __version__
+from reducekit.runtime import __version__
 
 _COMMANDS = {
     "bisect": "Find the version of a solver since which a file fails.",

@@ -23,6 +23,7 @@ from reducekit.cli.command import (
 from reducekit.cli.generate import seed_option
 from reducekit.cli.process import INTERRUPTED, ProcessContext, say
 from reducekit.errors import UsageError
+from reducekit.executors.own import Testing
 from reducekit.hunt import Hunt, HuntOptions, HuntStats
 from reducekit.hunt.events import (
     HuntEvent,
@@ -36,7 +37,6 @@ from reducekit.hunt.events import (
 from reducekit.hunt.inputs import generation_of
 from reducekit.offers import Generation
 from reducekit.option import Option, options_of
-from reducekit.own_checks import Testing, TestsInputs
 from reducekit.session.place.output import write_file
 from reducekit.text import shortened
 from reducekit.usage.messages import spelled
@@ -70,7 +70,7 @@ def _command_for(name: str) -> click.Command | None:
         return None
     frontend = registry.frontend_class(name)
     generation = generation_of(name)
-    testing = frontend.testing() if issubclass(frontend, TestsInputs) else None
+    testing: Testing | None = frontend.testing()
 
     @click.pass_obj
     def callback(process: ProcessContext, /, **values: Any) -> int:

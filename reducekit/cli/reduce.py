@@ -23,7 +23,6 @@ from reducekit.cli.command import (
     declared,
     file,
     flag,
-    same,
 )
 from reducekit.cli.live import watch
 from reducekit.cli.process import (
@@ -37,8 +36,7 @@ from reducekit.cli.process import (
     say,
 )
 from reducekit.errors import NotInterestingError, ParseError, UsageError
-from reducekit.frontend import Frontend
-from reducekit.offers import Respells
+from reducekit.format import Format
 from reducekit.session import Failure, Options, Session
 from reducekit.session.place.inputs import earlier_run, naming, refuse_blank, refuse_other_format
 from reducekit.session.report import Report
@@ -66,7 +64,7 @@ def failure_from(values: Mapping[str, Any]) -> Failure:
     return Failure(**_values(Failure, values), command=_command(values))
 
 
-def options_from(values: Mapping[str, Any], frontend: str | Frontend) -> Options:
+def options_from(values: Mapping[str, Any], frontend: str | Format) -> Options:
     """Collect the options of a session from a command's parameters. Raises UsageError."""
     chosen = _values(Options, values)
     words = values["words"]
@@ -156,7 +154,7 @@ def command_for(name: str) -> click.Command:
     return click.command(
         name,
         cls=Command,
-        respelled=frontend.respelled if issubclass(frontend, Respells) else same,
+        respelled=frontend.respelled,
         reduces=True,
         examples=frontend.examples
         or (
@@ -174,7 +172,7 @@ class _Told(NotInterestingError):
     told = True
 
 
-def check(frontend: Frontend, path: Path, process: ProcessContext, *, quiet: bool) -> int:
+def check(frontend: Format, path: Path, process: ProcessContext, *, quiet: bool) -> int:
     """Print whether a file follows the rules of its format; return the exit code."""
     with process.interrupts.allowed():
         text = read_text(path)

@@ -15,9 +15,9 @@ from reducekit import quantities, registry
 from reducekit.cli.command import PATH, Command, adding, click_option, number
 from reducekit.cli.process import ProcessContext, print_bytes, read_text, say
 from reducekit.errors import UsageError
-from reducekit.offers import Playing, PlayRequest, Plays
+from reducekit.offers import Playing, PlayRequest
 from reducekit.option import Option
-from reducekit.oracle.limits import Limits
+from reducekit.run import Limits
 
 
 def _playing() -> Playing:
@@ -27,8 +27,8 @@ def _playing() -> Playing:
         raise UsageError("no installed format supports replaying")
 
     classes = map(registry.frontend_class, registry.names(registry.FRONTENDS))
-    found = (each.playing() for each in classes if issubclass(each, Plays))
-    return next(found, None) or Playing(nobody)
+    found = (each.playing() for each in classes)
+    return next(filter(None, found), None) or Playing(nobody)
 
 
 _PLAYING = _playing()

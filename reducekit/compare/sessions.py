@@ -23,14 +23,14 @@ from reducekit.compare.runs import Point, Run, Settings
 from reducekit.errors import NotInterestingError, UsageError
 from reducekit.events import Accepted, Checked, Event
 from reducekit.executors import marks
-from reducekit.executors.executor import Executor, Finished, Guard
-from reducekit.frontend import Effort, FormatOption, Frontend
-from reducekit.gc_tuning import only_new
+from reducekit.executors.executor import Executor, Finished
+from reducekit.format import Effort, Format
 from reducekit.journal import digest
-from reducekit.oracle.criterion import Everything, verdict
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.oracle import Oracle
+from reducekit.offers import FormatOption
+from reducekit.oracle.criterion import Everything, Oracle, verdict
 from reducekit.reduction.control import POLL
+from reducekit.run import Guard, Limits
+from reducekit.runtime import only_new
 from reducekit.session import Failure, Options, Session
 from reducekit.session.cluster import Cluster
 from reducekit.session.options import Opener, Words
@@ -157,7 +157,7 @@ def combinations(format_name: str, settings: Sequence[str]) -> list[Settings]:
     return found
 
 
-def frontend_with(format_name: str, settings: Settings) -> Frontend:
+def frontend_with(format_name: str, settings: Settings) -> Format:
     """Return a new frontend with these settings: some frontends remember what they have seen."""
     declared = {option.name: option for option in registry.frontend_class(format_name).options}
     values = {name: _value(declared[name], value) for name, value in settings}
@@ -356,7 +356,7 @@ def run_all(
 
     def run(algorithm: Algorithm) -> Run:
         options = case.options_for(*algorithm, checks)
-        assert isinstance(options.format, Frontend)
+        assert isinstance(options.format, Format)
         curve = Curve(options.format, case.text)
         session = Session(options, curve.see)
         running.add(session)
@@ -412,7 +412,7 @@ def _adopting() -> Iterator[None]:
 class Curve:
     """Follows the size of the best text over the checks of a session."""
 
-    def __init__(self, frontend: Frontend, text: bytes) -> None:
+    def __init__(self, frontend: Format, text: bytes) -> None:
         self.unit = frontend.unit
         self._frontend = frontend
         self._checks = 0

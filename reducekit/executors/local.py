@@ -17,7 +17,7 @@ from typing import Literal
 
 from reducekit.errors import UsageError
 from reducekit.executors import marks
-from reducekit.executors.executor import Executor, ExecutorError, Finished, Guard, NoSignals
+from reducekit.executors.executor import Executor, ExecutorError, Finished
 from reducekit.executors.marks import Mark
 from reducekit.executors.run_directory import RunDirectory, Watchdog
 from reducekit.executors.slots import (
@@ -36,10 +36,8 @@ from reducekit.executors.slots import (
     wanted_limits,
 )
 from reducekit.oracle.command import Command, why_not_run
-from reducekit.oracle.criterion import Everything
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.oracle import Oracle
-from reducekit.oracle.outcome import Outcome
+from reducekit.oracle.criterion import Everything, Oracle
+from reducekit.run import Guard, Limits, NoSignals, Outcome
 
 _VARIABLE = os.fsencode(marks.VARIABLE)
 _PASSING = (errno.EAGAIN, errno.ENOMEM, errno.ETXTBSY, errno.EMFILE, errno.ENFILE)

@@ -20,7 +20,7 @@ from reducekit.executors import marks
 from reducekit.executors.executor import ExecutorError
 from reducekit.executors.marks import Mark, children
 from reducekit.executors.run_directory import RunDirectory, directory_at, is_directory, remove
-from reducekit.oracle.limits import Limits
+from reducekit.run import Limits
 
 Actions = list[tuple[int, int, str, int, int] | tuple[int, int, int]]
 """What posix_spawn(3) does to the child's descriptors."""
@@ -272,9 +272,11 @@ class Slot:
 
     def _found(self) -> tuple[int, int, int, int] | None:
         try:
-            return _identity(os.lstat(self.path))
+            found = os.lstat(self.path)
         except OSError:
             return None
+        # What only changes if the file is replaced.
+        return found.st_dev, found.st_ino, found.st_mode, found.st_nlink
 
     def _renew(self) -> None:
         """Create the directories and the file. Raises OSError."""
@@ -354,8 +356,3 @@ class Slot:
     def close(self) -> None:
         """Close the descriptor."""
         self._discard()
-
-
-def _identity(found: os.stat_result) -> tuple[int, int, int, int]:
-    """Return the part of a file's status that only changes if the file is replaced."""
-    return found.st_dev, found.st_ino, found.st_mode, found.st_nlink

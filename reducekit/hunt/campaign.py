@@ -17,9 +17,10 @@ from typing import Any
 
 from reducekit import quantities, registry
 from reducekit.errors import NotInterestingError, ParseError, UsageError
-from reducekit.executors.executor import Executor, Guard
+from reducekit.executors.executor import Executor
 from reducekit.executors.local import LocalExecutor
-from reducekit.frontend import Frontend
+from reducekit.executors.own import OwnTests, Testing
+from reducekit.format import Format
 from reducekit.hunt.command_tests import ALL_REJECTED, OUT_OF_MEMORY, RULES_BROKEN, CommandTests
 from reducekit.hunt.events import MANY_REJECTED, Control, HuntStats, InputResult, rejections
 from reducekit.hunt.folder import TestFiles, bug_of, remove_bug
@@ -35,22 +36,18 @@ from reducekit.hunt.library_tests import CHUNK, LibraryTests
 from reducekit.hunt.reduce import ReductionConfig
 from reducekit.offers import (
     KILLED,
-    EvaluatesModels,
     Generation,
     InputGenerator,
-    ReadsFailures,
     with_defaults,
 )
 from reducekit.option import option, read_fields, same
 from reducekit.oracle.command import OPTIONS, Command
-from reducekit.oracle.criterion import Criterion, Everything
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.oracle import Oracle
-from reducekit.own_checks import OwnTests, Testing, TestsInputs
+from reducekit.oracle.criterion import Criterion, Everything, Oracle
+from reducekit.run import Guard, Limits
+from reducekit.runtime import __version__
 from reducekit.session.cluster import Cluster
 from reducekit.session.options import Opener, Options, Words
 from reducekit.session.place.inputs import plain_path, read_input
-from reducekit.version import __version__
 
 MISSING_PROGRAMS = "Missing `command`: the program that fails, such as './solver --opt'"
 _FILE, _INPUT = "file", "input"
@@ -142,7 +139,7 @@ class Campaign(ABC):
     """The programs and libraries under test."""
     suffix: str
     """The suffix of the files of bugs."""
-    frontend: Frontend
+    frontend: Format
     """Knows what reduced inputs are made of."""
     notes: tuple[str, ...] = ()
     commands: tuple[Command, ...] = ()
@@ -204,7 +201,7 @@ def prepare(options: HuntOptions, guard: Guard, stack: ExitStack) -> Campaign:
     registry.strategy(options.strategy)
     frontend = registry.frontend_class(options.format)
     generation = generation_of(options.format)
-    testing = frontend.testing() if issubclass(frontend, TestsInputs) else None
+    testing: Testing | None = frontend.testing()
     values = _values(options, generation, testing)
     if options.cluster is None:
         for name in ("ship", "local_slots"):
@@ -302,7 +299,7 @@ class _ByPrograms(Campaign):
         with_options = generator is not None and generator.has_options
 
         def rejects(line: str) -> bool:
-            if isinstance(frontend, ReadsFailures):
+            if frontend.offers("rejects"):
                 return frontend.rejects(line, well_formed=well_formed)
             return with_options and _REFUSED_OPTION.search(line) is not None
 
@@ -315,11 +312,11 @@ class _ByPrograms(Campaign):
             options.keep_timeouts or options.seeds is not None,
             (lambda _: False) if generator is None else generator.breaks_rules,
             rejects,
-            frontend if isinstance(frontend, EvaluatesModels) else None,
+            frontend if frontend.offers("wrong_model") else None,
             foreign=not well_formed,
         )
 
-    def _fresh_frontend(self) -> Frontend:
+    def _fresh_frontend(self) -> Format:
         return registry.frontend(self.options.format, **self._frontend_options)
 
     def _made(self, number: int) -> Input:

@@ -26,14 +26,14 @@ from typing import NamedTuple
 
 from reducekit.errors import ReducekitError
 from reducekit.executors.cluster.admission import Members, sent_along
-from reducekit.executors.cluster.checker import checkers
-from reducekit.executors.cluster.checking import in_place
-from reducekit.executors.executor import ExecutorError, NoSignals
+from reducekit.executors.cluster.checking import checkers, in_place
+from reducekit.executors.executor import ExecutorError
 from reducekit.hunt.campaign import HuntOptions, prepare
 from reducekit.hunt.events import Control, InputResult
 from reducekit.hunt.inputs import Input
-from reducekit.interpreter import own_python
 from reducekit.oracle.command import Command
+from reducekit.run import NoSignals
+from reducekit.runtime import own_python
 from reducekit.session.cluster import Cluster
 
 _GLANCE = 0.5  # seconds between two looks whether the client is there

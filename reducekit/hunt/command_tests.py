@@ -18,15 +18,15 @@ from pathlib import Path
 from statistics import median
 
 from reducekit.executors.executor import Executor
+from reducekit.format import Format
 from reducekit.hunt.events import Control, InputResult, Rejection
 from reducekit.hunt.findings import Finding, findings, wrong_model
 from reducekit.hunt.inputs import Input
-from reducekit.offers import KILLED, EvaluatesModels
+from reducekit.offers import KILLED
 from reducekit.oracle.command import PLACE, Command
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.responses import read_answers
 from reducekit.oracle.signature import failure_line, is_failure, signature
+from reducekit.run import Limits, Outcome
 from reducekit.text import printable_lines
 
 _LONG = 20
@@ -110,7 +110,7 @@ class CommandTests:
     of the time (`Pace`)."""
     breaks_rules: Callable[[Outcome], bool]
     rejects: Callable[[str], bool]
-    models: EvaluatesModels | None = None
+    models: Format | None = None
     foreign: bool = False
 
     def results(self, inputs: Iterator[Input], control: Control) -> Iterator[InputResult | None]:

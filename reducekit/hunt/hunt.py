@@ -14,13 +14,13 @@ from pathlib import Path
 
 from reducekit.errors import UsageError
 from reducekit.events import Event
-from reducekit.executors.executor import Guard, NoSignals
 from reducekit.hunt import events, folder
 from reducekit.hunt.campaign import Campaign, HuntOptions, Like, like_file, prepare
 from reducekit.hunt.events import MANY_REJECTED, Bug, Control, HuntStats, InputResult, rejections
 from reducekit.hunt.findings import Finding
 from reducekit.hunt.folder import Claim, Progress, open_progress
 from reducekit.hunt.reduce import SAMPLES, SECONDS, Waiting, can_tell, mark_of, reduce, session_for
+from reducekit.run import Guard, NoSignals
 from reducekit.session import Session
 from reducekit.session.report import INTERRUPTED
 

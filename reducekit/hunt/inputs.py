@@ -13,14 +13,12 @@ from reducekit import registry
 from reducekit.errors import UsageError
 from reducekit.offers import (
     Conversions,
-    Converts,
     Generated,
-    Generates,
     Generation,
     InputGenerator,
     made_by,
 )
-from reducekit.oracle.outcome import Outcome
+from reducekit.run import Outcome
 from reducekit.session.place.inputs import read_input, unpacked
 
 WITHOUT_END = 1 << 62
@@ -40,8 +38,7 @@ class Input:
 
 def own_generation(name: str) -> Generation | None:
     """Return the generator that a format itself brings along; None if it has none."""
-    frontend = registry.frontend_class(name)
-    return frontend.generation() if issubclass(frontend, Generates) else None
+    return registry.frontend_class(name).generation()
 
 
 def generation_of(name: str) -> Generation | None:
@@ -60,10 +57,10 @@ def generation_of(name: str) -> Generation | None:
 def _converted_generation(name: str) -> Generation | None:
     """Return the first generator of another format whose inputs can be converted."""
     for other in registry.names(registry.FRONTENDS):
-        frontend = registry.frontend_class(other)
-        if other == name or not issubclass(frontend, Converts):
+        conversions = None if other == name else registry.frontend_class(other).conversions()
+        if conversions is None:
             continue
-        conversions, generation = frontend.conversions(), own_generation(other)
+        generation = own_generation(other)
         suffixes = [each.suffixes for each in conversions.writes if each.name == name]
         if generation is not None and suffixes:
             make = partial(_Converting, generation, conversions, name, (*suffixes[0], "")[0])

@@ -15,13 +15,13 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
-from reducekit.executors.executor import Closing, Guard
+from reducekit.executors.own import OwnTests, Tested, Tester
 from reducekit.hunt.events import Control, InputResult
 from reducekit.hunt.findings import Finding
 from reducekit.hunt.inputs import Input, input_from
 from reducekit.offers import made_by
 from reducekit.oracle.command import Command
-from reducekit.own_checks import OwnTests, Tested, Tester
+from reducekit.run import Closing, Guard
 
 CHUNK = 10
 """Number of seeds that a process gets at a time.

@@ -18,17 +18,16 @@ from pathlib import Path
 
 from reducekit.errors import NotInterestingError, ParseError, StoppedError, UsageError
 from reducekit.events import Event
-from reducekit.executors.executor import Guard
-from reducekit.frontend import Frontend
+from reducekit.executors.own import Subject
+from reducekit.format import Format
 from reducekit.hunt.events import FAILS_WHEN_EMPTY, Bug
 from reducekit.hunt.findings import Finding
-from reducekit.offers import ReadsFailures
 from reducekit.oracle.command import Command
-from reducekit.oracle.criterion import Criterion, Disagree, MemoryFault, SameSignature
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.outcome import Outcome
+from reducekit.oracle.criterion import Criterion
+from reducekit.oracle.disagreement import Disagree
+from reducekit.oracle.own import MemoryFault, SameSignature
 from reducekit.oracle.stack import crash_under_gdb, under_gdb
-from reducekit.own_checks import Subject
+from reducekit.run import Guard, Limits, Outcome
 from reducekit.session import Options, Session
 from reducekit.session.options import KnownFailure, Opener
 from reducekit.session.runs.golden import GoldenRunError
@@ -48,9 +47,9 @@ _NO_PLACE = re.compile(
 )
 
 
-def can_tell(frontend: Frontend, finding: Finding) -> bool:
+def can_tell(frontend: Format, finding: Finding) -> bool:
     """Return whether a finding may be several bugs, which its format can distinguish."""
-    if not isinstance(frontend, ReadsFailures):
+    if not frontend.offers("skeleton"):
         return False
     criterion = finding.criterion
     if isinstance(criterion, SameSignature) and criterion.expected.limit is None:
@@ -60,7 +59,7 @@ def can_tell(frontend: Frontend, finding: Finding) -> bool:
 
 
 def mark_of(
-    frontend: Frontend, text: bytes, commands: Sequence[Command], criterion: Criterion, path: Path
+    frontend: Format, text: bytes, commands: Sequence[Command], criterion: Criterion, path: Path
 ) -> str:
     """Return what a reduced text, in the file `path`, shows of its bug, as one line."""
     crashed = isinstance(criterion, SameSignature) and criterion.expected.signal is not None
@@ -68,7 +67,6 @@ def mark_of(
         stack := _stack(commands[0].with_options_of(text), path)
     ):
         return f"in {stack}"
-    assert isinstance(frontend, ReadsFailures)
     try:
         return f"with {frontend.skeleton(text)}"
     except ParseError:
@@ -102,7 +100,7 @@ def _stack(command: Command, path: Path) -> str:
 class ReductionConfig:
     """How to reduce the inputs of a hunt. Results are reported with their `size`, in `unit`."""
 
-    frontend: Frontend
+    frontend: Format
     limits: Limits
     """The limits of a run on the input that showed the bug."""
     patience: int

@@ -20,7 +20,7 @@ from typing import Any
 from reducekit.delta import patch
 from reducekit.errors import UsageError
 from reducekit.oracle.files import Files, FileState
-from reducekit.oracle.outcome import Outcome
+from reducekit.run import Outcome
 
 KEY = 16
 """Length of a key in bytes."""

@@ -39,7 +39,7 @@ from reducekit.journal.records import (
     step_payload,
     verdict_payload,
 )
-from reducekit.oracle.outcome import Outcome
+from reducekit.run import Outcome
 
 _ENDING = ".journal"
 _PENDING = 1 << 18  # bytes kept until a full disk has space again

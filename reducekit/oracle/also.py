@@ -1,18 +1,19 @@
-"""Criteria for other programs that must accept a candidate, too."""
+"""Criteria around others: other programs accept the candidate, no run warns or is unresolved."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from reducekit.oracle.answers import understands
 from reducekit.oracle.cost import CostAtLeast
-from reducekit.oracle.criterion import Around, Criterion, Disagree, Matches, rest_last
+from reducekit.oracle.criterion import Around, AroundFirst, Criterion, innermost, within
+from reducekit.oracle.disagreement import Disagree
 from reducekit.oracle.flips import Flips
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.outcome import Outcome
+from reducekit.oracle.printed import Matches
 from reducekit.oracle.signature import is_failure
+from reducekit.run import Limits, Outcome
 
 _WARNING = re.compile(rb"^warning:", re.IGNORECASE | re.MULTILINE)
 
@@ -20,20 +21,6 @@ _WARNING = re.compile(rb"^warning:", re.IGNORECASE | re.MULTILINE)
 def accepts(outcome: Outcome) -> bool:
     """Return whether a program read its input and ended without a failure."""
     return outcome.limit is None and not is_failure(outcome)
-
-
-def innermost(criterion: Criterion) -> Criterion:
-    """Return the criterion of the first commands, without those around it."""
-    while isinstance(criterion, Around):
-        criterion = criterion.inner
-    return criterion
-
-
-def changed_innermost(criterion: Criterion, change: Callable[[Criterion], Criterion]) -> Criterion:
-    """Return a criterion with that of the first commands changed by a function."""
-    if isinstance(criterion, Around):
-        return replace(criterion, inner=changed_innermost(criterion.inner, change))
-    return change(criterion)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +48,12 @@ class Accepts(Criterion):
 
 
 @dataclass(frozen=True, slots=True)
-class Also(Around):
+class Also(AroundFirst):
     """A criterion holds for the first commands, and one criterion for each remaining command.
 
     The remaining programs run last, and only if the text is interesting without them.
     """
 
-    first: int
-    """The number of commands that the inner criterion judges."""
     others: tuple[Criterion, ...]
     names: tuple[str, ...] = field(default=(), compare=False)
     """What the remaining commands are called in messages: option and program."""
@@ -82,9 +67,6 @@ class Also(Around):
         if not self.others[count - self.first - 1].judge(outcomes[-1:]):
             return False
         return True if count == self.first + len(self.others) else None
-
-    def unresolved(self, outcomes: Sequence[Outcome]) -> bool:
-        return len(outcomes) > self.first or self.inner.unresolved(outcomes[: self.first])
 
     def describe(self) -> str:
         programs = sum(isinstance(each, Accepts) for each in self.others)
@@ -110,9 +92,6 @@ class Also(Around):
             return None
         return replace(self, inner=inner, others=found)
 
-    def next_order(self, order: Sequence[int], run: Sequence[Outcome]) -> Sequence[int]:
-        return rest_last(self.inner, self.first, order, run)
-
     def missing_in(self, run: Sequence[Outcome]) -> str:
         """Name the program that rejects the input, if the rest is as wanted."""
         if self.inner.shown_by(run[: self.first], Limits()) is None:
@@ -122,34 +101,6 @@ class Also(Around):
         if isinstance(self.others[at], Accepts):
             return f"a program of `also_passes` does not accept it: {self.names[at]}"
         return f"{self.names[at]}: {self.others[at].missing_in([rest[at]])}"
-
-
-@dataclass(frozen=True, slots=True)
-class Printing(Around):
-    """The inner criterion holds, and the first `runs` outcomes match patterns."""
-
-    patterns: Matches
-    runs: int = 1
-    captures: bool = True
-
-    def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
-        if len(outcomes) <= self.runs and not self.patterns.judge(outcomes[-1:]):
-            return False
-        return self.inner.judge(outcomes)
-
-    def describe(self) -> str:
-        return f"{self.inner.describe()}, and {self.patterns.describe()}"
-
-    def shown_by(self, run: Sequence[Outcome], limits: Limits) -> Criterion | None:
-        if not all(self.patterns.judge([each]) for each in run[: self.runs]):
-            return None
-        return Around.shown_by(self, run, limits)
-
-    def missing_in(self, run: Sequence[Outcome]) -> str:
-        for each in run[: self.runs]:
-            if not self.patterns.judge([each]):
-                return self.patterns.missing_in([each])
-        return self.inner.missing_in(run)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,14 +129,39 @@ def _warns(outcome: Outcome) -> bool:
     return _WARNING.search(outcome.stderr) is not None
 
 
+@dataclass(frozen=True, slots=True)
+class Resolved(Around):
+    """The inner criterion, except for runs that end with the status for `unresolved`."""
+
+    status: int
+    """An exit status, or a signal's number below 0."""
+
+    def gives_up(self, outcome: Outcome) -> bool:
+        """Return whether a run ended with that status."""
+        return Matches(exit_code=self.status).judge([outcome])
+
+    def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
+        return False if self.gives_up(outcomes[-1]) else self.inner.judge(outcomes)
+
+    def unresolved(self, outcomes: Sequence[Outcome]) -> bool:
+        return any(map(self.gives_up, outcomes)) or self.inner.unresolved(outcomes)
+
+    def shown_by(self, run: Sequence[Outcome], limits: Limits) -> Criterion | None:
+        return None if any(map(self.gives_up, run)) else Around.shown_by(self, run, limits)
+
+    def missing_in(self, run: Sequence[Outcome]) -> str:
+        ended = next((each.describe() for each in run if self.gives_up(each)), None)
+        if ended is None:
+            return self.inner.missing_in(run)
+        return f"it ended with {ended}, which `unresolved` takes for no answer"
+
+
 def about_answers(criterion: Criterion) -> bool:
     """Return whether a criterion wants a query answered, and more: in other runs, or its cost."""
-    while isinstance(criterion, Around):
-        others = criterion.others if isinstance(criterion, Also) else ()
-        if any(isinstance(each, Matches) for each in others):
-            return True
-        criterion = criterion.inner
-    return isinstance(criterion, Flips | CostAtLeast)
+    also = within(criterion, Also)
+    if also is not None and any(isinstance(each, Matches) for each in also.others):
+        return True
+    return isinstance(innermost(criterion), Flips | CostAtLeast)
 
 
 def compares_answers(criterion: Criterion) -> bool:

@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.responses import before_the_last_answer, read_answers
 from reducekit.oracle.signature import failure_line
+from reducekit.run import Outcome
 
 _SILENT = {10: (b"sat",), 20: (b"unsat",)}  # exit codes of the SAT competitions
 ORDINARY = (0, *_SILENT)
@@ -94,7 +94,7 @@ def _of_answers(pattern: bytes) -> bool:
 
 
 def in_common(run: Sequence[Outcome]) -> str:
-    """Say how all runs ended, and what they complain of or answer, if that is the same for all.
+    """Return how all runs ended, and what they complain of or answer, if all agree.
 
     '' if they have nothing in common.
     """

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from reducekit.errors import UsageError
-from reducekit.interpreter import own_python
+from reducekit.runtime import own_python
 
 PLACE = "{}"
 """The placeholder for the candidate's path, anywhere in any argument."""
@@ -19,7 +19,11 @@ OPTIONS = "{options}"
 """The placeholder for the options that the candidate has in its comments."""
 _OPTION = re.compile(rb"^(?:[c;#] ?|// ?)?option[ \t]+([^\n\0]*[^\s\0])", re.MULTILINE)
 Vary: TypeAlias = Callable[[bytes, int], bytes]
-"""Makes the variant of a text that has a number: `reducekit.offers.Varies`."""
+"""Makes the variant of a text that has a number: `Format.variant`."""
+
+
+Words: TypeAlias = str | Sequence[str]
+"""A command: a line, quoted as for a shell, or its words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +59,14 @@ class Command:
         """
         if shell:
             return _of_shell(line if isinstance(line, str) else shlex.join(line), stdin=stdin)
-        words = _split(line) if isinstance(line, str) else list(line)
         if isinstance(line, str):
+            try:
+                words = shlex.split(line)
+            except ValueError as error:
+                raise UsageError(f"cannot parse the command {line!r}: {error}") from None
             _refuse_shell_syntax(line, words)
+        else:
+            words = list(line)
         if not words or not words[0]:
             raise UsageError("the command is empty")
         if any("\0" in word for word in words):
@@ -182,13 +191,6 @@ def _of_shell(line: str, *, stdin: bool) -> Command:
 
 def _with_place(line: str, *, stdin: bool) -> str:
     return line if stdin or PLACE in line else f"{line} {PLACE}"
-
-
-def _split(line: str) -> list[str]:
-    try:
-        return shlex.split(line)
-    except ValueError as error:
-        raise UsageError(f"cannot parse the command {line!r}: {error}") from None
 
 
 def _find(program: str) -> str:

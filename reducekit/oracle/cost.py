@@ -1,24 +1,128 @@
-"""Costs: counters that solvers print, such as z3's `rlimit-count`."""
+"""Costs: counters that solvers print, such as z3's `rlimit-count`. They repeat; seconds do not."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from pathlib import Path
+from typing import ClassVar, NamedTuple
 
+from reducekit import quantities
 from reducekit.errors import UsageError
+from reducekit.option import option
 from reducekit.oracle.answers import answers, given, in_common
-from reducekit.oracle.criterion import Criterion
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.outcome import Outcome
+from reducekit.oracle.command import Command, Words
+from reducekit.oracle.criterion import Compared, Criterion, Making
+from reducekit.oracle.printed import Printed
+from reducekit.run import Limits, Outcome
+
+STEPS = "steps"
+"""The counter that a solver's step limit bounds, or the nearest one."""
+
+
+class Solver(NamedTuple):
+    """The options that make a solver print its counters, and their names."""
+
+    option: str
+    """Prints them; empty: it prints them anyway."""
+    counters: Mapping[str, str]
+    """The names of a counter, separated by `|`, by those that are the same for all solvers."""
+    bound: str = ""
+    """Begins the option that bounds the steps of a run; empty if there is none."""
+
+
+SOLVERS: Mapping[str, Solver] = {
+    "z3": Solver(
+        "-st",
+        {
+            STEPS: "rlimit-count",
+            "conflicts": "conflicts|sat-conflicts",  # of its SMT core, or of its SAT solver
+            "decisions": "decisions|sat-decisions",
+            "instances": "quant-instantiations",
+        },
+        "rlimit=",
+    ),
+    "cvc5": Solver(
+        "--stats-internal",  # `--stats` leaves most of them out
+        {
+            STEPS: "resource::resourceUnitsUsed",
+            "conflicts": "sat::conflicts",
+            "decisions": "sat::decisions",
+            "instances": "Instantiate::Instantiations_Total",
+        },
+        "--rlimit=",
+    ),
+    "yices": Solver(
+        "--stats",
+        {
+            STEPS: "boolean-propagations|mcsat::bool::propagations",
+            "conflicts": "conflicts|mcsat::conflicts",
+            "decisions": "decisions|mcsat::decisions",
+            "lemmas": "mcsat::lemmas",
+        },
+    ),
+    "bitwuzla": Solver(
+        "--verbosity=1",
+        {
+            "instances": "solver::quant::num_lemmas",
+            "lemmas": "solver::engine::lemmas::total",
+            "clauses": "solver::bv::bitblast::cnf::num_clauses",
+        },
+    ),
+    "cadical": Solver(
+        "",
+        {STEPS: "propagations", "conflicts": "conflicts", "decisions": "decisions"},
+    ),
+}
+"""By what the names of their programs begin with; as z3 4.8 to 5.4, cvc5 1.0 to 1.4, yices 2.6,
+Bitwuzla 0.10 and CaDiCaL 1.5 print them. Bitwuzla tells nothing of its SAT solver."""
+
+
+def solver_of(words: Words) -> Solver | None:
+    """Return the entry for the solver of a command; None if it is unknown."""
+    program = program_of(words)
+    return next((each for name, each in SOLVERS.items() if program.startswith(name)), None)
+
+
+def program_of(words: Words) -> str:
+    """Return the name of a command's program, without its folder; '' if there is no word."""
+    given = _listed(words)
+    return Path(given[0]).name if given else ""
+
+
+def counters_of(words: Words) -> Mapping[str, str]:
+    """Return the counters of a command's solver; none of a solver that is not known."""
+    solver = solver_of(words)
+    return {} if solver is None else solver.counters
+
+
+def counting(words: Words) -> Words:
+    """Return a command that prints its solver's counters; the same if the solver is not known."""
+    solver = solver_of(words)
+    option = "" if solver is None else solver.option
+    if not option or option in _listed(words):
+        return words
+    return f"{words} {option}" if isinstance(words, str) else [*words, option]
+
+
+def bound_of(words: Words) -> int | None:
+    """Return the step limit in a command; None if it has no known one."""
+    solver = solver_of(words)
+    if solver is None or not solver.bound:
+        return None
+    line = words if isinstance(words, str) else " ".join(words)
+    name = re.escape(solver.bound.rstrip("="))
+    found = re.findall(rf"(?<!\S){name}[= ]([1-9][0-9]*)(?!\S)", line)
+    return int(found[-1]) if found else None
+
+
+def _listed(words: Words) -> Sequence[str]:
+    return words.split() if isinstance(words, str) else words
+
 
 _NUMBER = r"[0-9]+(?:\.[0-9]+)?"
-_SHARE = 0.1
-"""The share of the input's cost that stays."""
-_SHARE_OF_SEVERAL = 0.5
-"""The same for several queries: solvers count for all of them, so that many cheap ones of a log
-have a tenth of its cost together, without the expensive one."""
 
 
 @lru_cache(maxsize=16)
@@ -54,6 +158,13 @@ def cost(pattern: re.Pattern[bytes], outcome: Outcome) -> float:
             except ValueError:
                 continue
     return max(found)
+
+
+_SHARE = 0.1
+"""The share of the input's cost that stays."""
+_SHARE_OF_SEVERAL = 0.5
+"""The same for several queries: solvers count for all of them, so that many cheap ones of a log
+have a tenth of its cost together, without the expensive one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +208,8 @@ class CostAtLeast(Criterion):
         if self.answered and any(answers(each) is None for each in others):
             return False
         for wanted, some in zip(self.kept, (own, others), strict=True):
-            if wanted and any(not _among(given(each), wanted) for each in some):
+            said = [given(each) for each in some if wanted]
+            if not all(each and wanted.issuperset(each) for each in said):
                 return False
         if self._least(outcomes) > min(self._costs(own)):
             return False
@@ -153,12 +265,115 @@ def rounded_down(number: float) -> float:
     return float(number // unit * unit)
 
 
-def _among(said: Sequence[bytes], wanted: frozenset[bytes]) -> bool:
-    """Return whether there are answers, and only wanted ones."""
-    return bool(said) and wanted.issuperset(said)
-
-
 def _words(run: Sequence[Outcome]) -> frozenset[bytes]:
     """Return the answers of some runs; none if one of them gives none that can be trusted."""
     found = [given(each) for each in run]
     return frozenset().union(*found) if all(found) else frozenset()
+
+
+_WORSE = 4.0
+"""The default ratio of steps that counts as a regression."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Costly(Compared, Printed):
+    """A counter that the program prints is high, or higher than that of another program.
+
+    Counters repeat where times do not: the same file gives the same number on a loaded machine.
+    """
+
+    asked_by: ClassVar[tuple[str, ...]] = ("cost", "regression")
+    cost: str | None = option(
+        "The failure: this counter of --cmd is high.",
+        "Failure",
+        metavar="NAME",
+    )
+    at_least: float | None = option(
+        "The least --cost to keep (default: a tenth of what it is on INPUT).",
+        "Failure",
+        read=quantities.number,
+        metavar="N",
+        rare=True,
+    )
+    times: float | None = option(
+        "The least --cost to keep, as a multiple of that of --reference.",
+        "Failure",
+        read=quantities.number,
+        metavar="K",
+        rare=True,
+    )
+    floor: float | None = option(
+        "The --cost of --reference counts as N if it is less; replaces the default of --at-least.",
+        "Failure",
+        read=quantities.number,
+        metavar="N",
+        rare=True,
+    )
+
+    regression: bool = option(
+        "The failure: --cmd takes --times the steps of --reference (default: 4).",
+        "Failure",
+        False,
+        rare=True,
+    )
+
+    def commands(self, made: Making) -> tuple[Command, ...]:
+        given = (each for each in (self.command, self.reference) if each is not None)
+        return tuple(made(words) for each in given for words in _seeded(counting(each)))
+
+    def criterion(self) -> Criterion:
+        """Return how high the counter must be. Raises UsageError for bounds that contradict."""
+        if self.regression and self.reference is None:
+            raise UsageError("`regression` requires `reference`")
+        if self.reference is None and (self.times is not None or self.floor is not None):
+            name = "floor" if self.times is None else "times"
+            raise UsageError(f"`{name}` requires `reference`: how many times whose `cost`?")
+        times = self.times or (None if self.reference is None else _WORSE)
+        name = self._counter(self.cost or self._steps())
+        counter(name)
+        runs = len(_seeded(self.command or ""))
+        found = CostAtLeast(
+            name,
+            runs,
+            0 if self.reference is None else len(_seeded(self.reference)),
+            self.at_least,
+            times,
+            self.floor,
+            answered=self.regression,
+            free=bool(self.match_out),
+        )
+        return self.printing(found, runs)
+
+    def _counter(self, name: str) -> str:
+        """Return how the solvers call a counter: by the names for all, or as it was given."""
+        given = [each for each in (self.command, self.reference) if each is not None]
+        own = "|".join(counters_of(each).get(name, name) for each in given)
+        return "|".join(dict.fromkeys(own.split("|")))
+
+    def _steps(self) -> str:
+        """Return the counter of steps that both programs have. Raises UsageError."""
+        given = [each for each in (self.command, self.reference) if each is not None]
+        for each in given:
+            if STEPS not in counters_of(each):
+                known = ", ".join(name for name, own in SOLVERS.items() if STEPS in own.counters)
+                others = ", ".join(counters_of(each))
+                raise UsageError(
+                    f"`regression` knows the steps of {known} only, not of {program_of(each)!r}: "
+                    f"give `cost`, a counter that it prints{f' ({others})' if others else ''}"
+                )
+        if len({counters_of(each)[STEPS] for each in given}) > 1:
+            raise UsageError("`regression`: the programs count different steps: give `cost`")
+        return STEPS
+
+
+SEED = "{seed}"
+_SEEDS = ("1", "2", "3")
+
+
+def _seeded(words: Words, seeds: Sequence[str] = _SEEDS, *, always: bool = False) -> list[Words]:
+    """Return the command for each seed; once if there is no place for one, unless `always`."""
+    if not always and SEED not in (words if isinstance(words, str) else " ".join(words)):
+        return [words]
+    if isinstance(words, str):
+        return [words.replace(SEED, seed) for seed in seeds]
+    return [[word.replace(SEED, seed) for word in words] for seed in seeds]

@@ -1,16 +1,22 @@
-"""What makes outcomes interesting: one small class per kind of failure."""
+"""A kind of failure: what one asks for it by, what runs on a candidate, and what judges that.
+
+A kind of failure stands in one file, with its options and commands (`Kind`) and its judge
+(`Criterion`), and in the table `reducekit.oracle.kinds.KINDS`. Which options exclude each other is
+declared nowhere: options go together if there is a kind that has both.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Protocol, TypeAlias, TypeVar
 
-from reducekit.oracle.answers import ORDINARY, answers, difference, found_in, in_common, understands
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.outcome import Outcome, ended
-from reducekit.oracle.signature import Signature, is_failure, is_memory_fault, signature
+from reducekit.errors import UsageError
+from reducekit.option import option
+from reducekit.oracle.command import Command, Words
+from reducekit.run import Limits, Outcome
 
 
 class Criterion(Protocol):
@@ -71,13 +77,6 @@ def verdict(criterion: Criterion, outcomes: Sequence[Outcome]) -> bool:
     return False
 
 
-def rest_last(
-    inner: Criterion, first: int, order: Sequence[int], run: Sequence[Outcome]
-) -> Sequence[int]:
-    """Return the next order of commands of which `inner` judges the `first`: the rest runs last."""
-    return (*inner.next_order(order[:first], run[:first]), *order[first:])
-
-
 @dataclass(frozen=True, slots=True)
 class Around(Criterion):
     """Leaves to an inner criterion what a class around it says nothing of."""
@@ -119,6 +118,48 @@ class Around(Criterion):
 
 
 @dataclass(frozen=True, slots=True)
+class AroundFirst(Around):
+    """A criterion around that of the first commands; the others run last, if they have to."""
+
+    first: int
+    """The number of commands that the inner criterion judges."""
+
+    def unresolved(self, outcomes: Sequence[Outcome]) -> bool:
+        return len(outcomes) > self.first or self.inner.unresolved(outcomes[: self.first])
+
+    def next_order(self, order: Sequence[int], run: Sequence[Outcome]) -> Sequence[int]:
+        first = self.inner.next_order(order[: self.first], run[: self.first])
+        return (*first, *order[self.first :])
+
+
+_C = TypeVar("_C", bound="Criterion")
+
+
+def within(criterion: Criterion, kind: type[_C]) -> _C | None:
+    """Return the one of a class that a criterion is, or is around; None if there is none."""
+    found: Criterion = criterion
+    while not isinstance(found, kind):
+        if not isinstance(found, Around):
+            return None
+        found = found.inner
+    return found
+
+
+def innermost(criterion: Criterion) -> Criterion:
+    """Return the criterion of the first commands, without those around it."""
+    while isinstance(criterion, Around):
+        criterion = criterion.inner
+    return criterion
+
+
+def changed_innermost(criterion: Criterion, change: Callable[[Criterion], Criterion]) -> Criterion:
+    """Return a criterion with that of the first commands changed by a function."""
+    if isinstance(criterion, Around):
+        return replace(criterion, inner=changed_innermost(criterion.inner, change))
+    return change(criterion)
+
+
+@dataclass(frozen=True, slots=True)
 class Everything(Criterion):
     """Accepts anything: has all commands run, and captures their output."""
 
@@ -134,302 +175,75 @@ class Everything(Criterion):
 
 
 @dataclass(frozen=True, slots=True)
-class ExitZero(Criterion):
-    """Exit status 0: the command is an interestingness test, or stands in for a predicate."""
+class Oracle:
+    """Commands, run in order on the same candidate, and the criterion that judges their outcomes.
 
-    captures: bool = False
-    wall: float | None = None
-    words: str = field(default="the test accepts the file", compare=False)
-
-    def judge(self, outcomes: Sequence[Outcome]) -> bool:
-        return outcomes[0].status == 0 and outcomes[0].limit is None
-
-    def describe(self) -> str:
-        return self.words
-
-    def missing_in(self, run: Sequence[Outcome]) -> str:
-        if self.words == WRONG_MODEL.words and run[0].status in (1, 2):
-            return _NO_WRONG_MODEL[run[0].status - 1]
-        return f"the test said no: {run[0].describe()}; exit status 0 means yes"
-
-
-WRONG_MODEL = ExitZero(words="a wrong model")
-"""The test of models says that a model is wrong."""
-_NO_WRONG_MODEL = (
-    "the model is right, or there is none",
-    "the model is not checked, for the reason below; `reference` names another solver to check it",
-)
-
-
-@dataclass(frozen=True, slots=True)
-class SameSignature(Criterion):
-    """The same exit status or signal, and the same normalised failure line.
-
-    A stream that is switched off (`out`, `err`) is ignored.
+    The criterion is asked after each command; its answer may save the remaining ones.
     """
 
-    expected: Signature
-    out: bool = True
-    err: bool = True
-    wall: float | None = None
-
-    @property
-    def captures(self) -> bool:
-        return self.out or self.err
-
-    def judge(self, outcomes: Sequence[Outcome]) -> bool:
-        outcome, expected = outcomes[0], self.expected
-        if outcome.limit is None and (outcome.status, outcome.signal) != (
-            expected.status,
-            expected.signal,
-        ):
-            return False  # saves the comparison of the texts
-        return expected.covers(signature(outcome, out=self.out, err=self.err))
-
-    def unresolved(self, outcomes: Sequence[Outcome]) -> bool:
-        """Return whether the run failed in another way, as on a text that is not of the format."""
-        return is_failure(outcomes[0])
-
-    def describe(self) -> str:
-        return self.expected.describe()
+    commands: tuple[Command, ...]
+    criterion: Criterion
+    resolves: bool = False
+    """Whether to distinguish unresolved candidates from passing ones."""
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryFault(Criterion):
-    """A crash by a memory error: SIGSEGV without a message, or any abort for a corrupt heap."""
-
-    found: Signature = field(compare=False, repr=False)
-    """How it was first seen."""
-    captures: bool = True
-    wall: float | None = None
-
-    def judge(self, outcomes: Sequence[Outcome]) -> bool:
-        """Return whether the run ended in one of these ways."""
-        return is_memory_fault(signature(outcomes[0]))
-
-    def unresolved(self, outcomes: Sequence[Outcome]) -> bool:
-        """Return whether the run failed in another way."""
-        return is_failure(outcomes[0])
-
-    def describe(self) -> str:
-        return self.found.describe()
+Making: TypeAlias = Callable[[Words], Command]
+"""Makes a command as the options say, such as with a shell or standard input."""
 
 
-@dataclass(frozen=True, slots=True)
-class Matches(Criterion):
-    """An exit status, and patterns in the outputs; only those given count.
+@dataclass(frozen=True, kw_only=True)
+class Kind(ABC):
+    """A kind of failure: inherit, declare options as fields, and say what they mean.
 
-    An `exit_code` above 128 also matches the signal that a shell reports by that code; a negative
-    one matches the signal of that number.
+    Messages name an option `like_this`, as in Python; a face spells it in its own way.
     """
 
-    exit_code: int | None = None
-    out: tuple[re.Pattern[bytes], ...] = ()
-    err: tuple[re.Pattern[bytes], ...] = ()
-    wall: float | None = None
+    asked_by: ClassVar[tuple[str, ...]]
+    """Any of these options asks for this kind."""
 
-    @property
-    def captures(self) -> bool:
-        return bool(self.out or self.err)
+    @abstractmethod
+    def commands(self, made: Making) -> tuple[Command, ...]:
+        """Return the commands of a check, in order. Raises UsageError if one cannot be run."""
 
-    def judge(self, outcomes: Sequence[Outcome]) -> bool:
-        """Check the exit status and search for the patterns. A timeout never matches."""
-        outcome = outcomes[0]
-        if outcome.limit == "time":
-            return False
-        code = self.exit_code
-        if code is not None:
-            number = outcome.signal
-            if number is None:
-                if outcome.status != code:
-                    return False
-            elif outcome.limit is not None or code not in (-number, 128 + number):
-                return False
-        return all(found_in(p, outcome) for p in self.out) and all(
-            p.search(outcome.stderr) for p in self.err
+    @abstractmethod
+    def criterion(self) -> Criterion:
+        """Return what judges their outcomes. Raises UsageError for values that contradict."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfCommand(Kind):
+    """A failure of one command: for most kinds the only one that runs."""
+
+    asked_by: ClassVar[tuple[str, ...]] = ("command",)
+    command: Words | None = option(
+        "The program under test; its failure is kept.", "Failure", metavar="CMD", spelled="cmd"
+    )
+
+    def commands(self, made: Making) -> tuple[Command, ...]:
+        return (made(self.command or ""),)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compared(OfCommand):
+    """Two programs run on the same file."""
+
+    reference: Words | None = option(
+        "The failure: --cmd and CMD disagree (sat/unsat).", "Failure", metavar="CMD"
+    )
+
+    def commands(self, made: Making) -> tuple[Command, ...]:
+        return (
+            *super().commands(made),
+            *(() if self.reference is None else (made(self.reference),)),
         )
 
-    def describe(self) -> str:
-        parts = [] if self.exit_code is None else [_named(self.exit_code)]
-        for name, patterns in (("stdout", self.out), ("stderr", self.err)):
-            parts += [f"{name} matching {_show(pattern.pattern)}" for pattern in patterns]
-        return " and ".join(parts)
 
-    def missing_in(self, run: Sequence[Outcome]) -> str:
-        return f"{self.describe()}; it ended with {run[0].describe()}"
-
-
-def _named(code: int) -> str:
-    """Describe an exit code, including the signal that it may encode."""
-    if code < 0:
-        return ended(None, -code)
-    return f"exit status {code}" + (f" or {ended(None, code - 128)}" if code > 128 else "")
-
-
-@dataclass(frozen=True, slots=True)
-class Disagree(Criterion):
-    """Two commands answer differently, in the same direction as in the golden run.
-
-    `expected` are the first differing answers of the first and the second command; None accepts
-    either direction, for the golden run. `understood` requires that neither prints `unsupported`,
-    which is how some solvers skip a command that they do not know.
-    """
-
-    expected: tuple[bytes, bytes] | None = None
-    understood: bool = field(default=False, compare=False)
-    statuses: tuple[int | None, ...] = field(default=(), compare=False)
-    """The exit statuses on the input: another one, without an error that explains it, is doubted.
-    Empty: any will do."""
-    captures: bool = True
-    wall: float | None = None
-
-    def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
-        """Compare the answers; the second command does not run if the first gave none."""
-        if self.understood and not all(map(understands, outcomes)):
-            return False
-        if self.statuses and any(map(self._is_doubted, outcomes)):
-            return False
-        if len(outcomes) == 1:
-            given = answers(outcomes[0])
-            if given is None or (self.expected is not None and self.expected[0] not in given):
-                return False
-            return None
-        found = difference(outcomes[0], outcomes[1])
-        return found is not None and self.expected in (None, found)
-
-    def describe(self) -> str:
-        if self.expected is None:
-            return "the answers of the command and its reference differ"
-        mine, other = (answer.decode() for answer in self.expected)
-        return f"the command answers {mine}, its reference {other}"
-
-    def shown_by(self, run: Sequence[Outcome], limits: Limits) -> Criterion | None:
-        if self.expected is not None:
-            return self if verdict(self, run) else None
-        pair = difference(run[0], run[1])
-        if pair is None:
-            return None
-        statuses = tuple(each.status for each in run[:2])
-        return Disagree(pair, all(map(understands, run[:2])), statuses)
-
-    def missing_in(self, run: Sequence[Outcome]) -> str:
-        how = [in_common([each]).removeprefix("it ") for each in run[:2]]
-        ends = [said or each.describe() for said, each in zip(how, run, strict=False)]
-        return f"{self.describe()}; the command {ends[0]}, its reference {ends[1]}"
-
-    def _is_doubted(self, outcome: Outcome) -> bool:
-        """Return whether a run ended as on the input neither command did, without a word."""
-        return outcome.status not in (*ORDINARY, *self.statuses) and b"(error" not in outcome.stdout
-
-
-@dataclass(frozen=True, slots=True)
-class SlowerThan(Criterion):
-    """The run takes at least `seconds` of wall time."""
-
-    seconds: float
-    captures: bool = False
-
-    @property
-    def wall(self) -> float:
-        """The run is stopped as soon as it is slow enough."""
-        return self.seconds
-
-    def judge(self, outcomes: Sequence[Outcome]) -> bool:
-        return outcomes[0].seconds >= self.seconds
-
-    def describe(self) -> str:
-        return f"takes {self.seconds:g} s or more"
-
-
-@dataclass(frozen=True, slots=True)
-class SlowerThanReference(Criterion):
-    """The first command is slow and the second, on the same file, is not.
-
-    Either it takes at least `seconds` and the second does not, or it takes at least `ratio` times
-    as long. Runs shorter than a tenth of a second do not count as slow.
-    """
-
-    seconds: float | None = None
-    ratio: float | None = None
-    captures: bool = False
-
-    @property
-    def wall(self) -> float | None:
-        """The runs are stopped as soon as they are slow enough."""
-        return self.seconds
-
-    def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
-        """Compare the times; the second command does not run if the first is quick."""
-        first = outcomes[0].seconds
-        if first < (_TELLING if self.seconds is None else self.seconds):
-            return False
-        if len(outcomes) == 1:
-            return None
-        other = outcomes[1]
-        if other.limit is not None:
-            return False
-        if self.seconds is not None:
-            return other.seconds < self.seconds
-        return first >= (self.ratio or 1.0) * max(other.seconds, _TELLING / 10)
-
-    def describe(self) -> str:
-        if self.seconds is not None:
-            return f"takes {self.seconds:g} s or more, and the reference less"
-        return f"takes {self.ratio:g} times as long as the reference, or more"
-
-
-_TELLING = 0.1  # seconds
-
-
-@dataclass(frozen=True, slots=True)
-class TimesOut(Criterion):
-    """The run does not end within the time limit, which stays that of the golden run."""
-
-    wall: float | None
-    captures: bool = False
-
-    def judge(self, outcomes: Sequence[Outcome]) -> bool:
-        """Check whether the time limit ended the run."""
-        return outcomes[0].limit == "time"
-
-    def describe(self) -> str:
-        return "does not end in time" + ("" if self.wall is None else f" ({self.wall:g} s)")
-
-
-@dataclass(frozen=True, slots=True)
-class OwnFailure(Criterion):
-    """The command's own failure, before a run has shown what that is.
-
-    A stream that is switched off (`out`, `err`) is ignored.
-    """
-
-    out: bool = True
-    err: bool = True
-    captures: bool = True
-    wall: float | None = None
-
-    def judge(self, outcomes: Sequence[Outcome]) -> bool:
-        return self.shown_by(outcomes, Limits()) is not None
-
-    def describe(self) -> str:
-        return OWN_FAILURE
-
-    def shown_by(self, run: Sequence[Outcome], limits: Limits) -> Criterion | None:
-        """Return how the run failed: its signature, or that it ran into the time limit."""
-        outcome = run[0]
-        if outcome.limit == "time":
-            return TimesOut(limits.wall)
-        seen = replace(
-            outcome,
-            stdout=outcome.stdout if self.out else b"",
-            stderr=outcome.stderr if self.err else b"",
-        )
-        return SameSignature(signature(seen), self.out, self.err) if is_failure(seen) else None
-
-
-OWN_FAILURE = "the command's own failure"
-
-
-def _show(pattern: bytes) -> str:
-    """Return a pattern as it was typed."""
-    return f"'{pattern.decode('utf-8', 'backslashreplace')}'"
+def regex(option: str, text: str) -> re.Pattern[bytes]:
+    """Compile a pattern for an output. Raises UsageError."""
+    try:
+        return re.compile(text.encode("utf-8", "surrogateescape"), re.MULTILINE)
+    except re.error as error:
+        raise UsageError(
+            f"`{option}`: {text!r} is not a regular expression: {error}; to match the text as it "
+            f"is, write '{re.escape(text)}'"
+        ) from None

@@ -76,7 +76,11 @@ def files_of(
         state = _state(path, (known or {}).get(path))
         if state is not None:
             found[path] = state
-            todo += _started_by(path, state)
+            words, shell = _words_of_script(path, state)
+            # In other languages, most words that match the name of a program mean something else.
+            todo += _named(
+                words if shell else (each for each in words if "/" in each), programs=shell
+            )
     return found
 
 
@@ -117,12 +121,6 @@ def _words_of_script(path: str, state: FileState) -> tuple[tuple[str, ...], bool
     first, _, rest = text.partition(b"\n")
     words = _WORD.findall(rest.decode("utf-8", "surrogateescape"))
     return tuple(dict.fromkeys(words)), _LINES_OF_A_SHELL.match(first) is not None
-
-
-def _started_by(path: str, state: FileState) -> list[str]:
-    words, shell = _words_of_script(path, state)
-    # In other languages, most words that match the name of a program mean something else.
-    return _named(words if shell else (word for word in words if "/" in word), programs=shell)
 
 
 def _state(path: str, known: FileState | None) -> FileState | None:

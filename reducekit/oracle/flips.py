@@ -5,13 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
+from reducekit import quantities
+from reducekit.errors import UsageError
+from reducekit.option import option
 from reducekit.oracle.answers import answers, given, in_common
-from reducekit.oracle.cost import cost, counter
-from reducekit.oracle.criterion import Criterion, verdict
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.outcome import Outcome
+from reducekit.oracle.command import Command
+from reducekit.oracle.cost import STEPS, _seeded, bound_of, cost, counter, counting, solver_of
+from reducekit.oracle.criterion import Criterion, Making, OfCommand, verdict
 from reducekit.oracle.responses import read_answers
+from reducekit.run import Limits, Outcome
+
+ROOM = 1.5
+"""How many times as many steps bad runs are given as good ones may take."""
+_UNKNOWN = b"unknown"
+_REASON = re.compile(rb'\(:reason-unknown "?([^)"\n]*)')
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,12 +154,6 @@ class Flips(Criterion):
         return f"{said}, and {late} were answered with more steps: try `{higher}`"
 
 
-ROOM = 1.5
-"""How many times as many steps bad runs are given as good ones may take."""
-_UNKNOWN = b"unknown"
-_REASON = re.compile(rb'\(:reason-unknown "?([^)"\n]*)')
-
-
 def _end(outcome: Outcome) -> bytes | None:
     """Return how a run failed to answer: the solver's reason, if it was asked; None if it did not.
 
@@ -168,3 +171,67 @@ def _rounded(number: float) -> int:
     """Return the next number of two digits and zeros."""
     unit = 10 ** max(0, len(str(int(number))) - 2)
     return int(-(-number // unit) * unit)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unstable(OfCommand):
+    """Some variants of the file are answered and others are not, each with a seed of its own."""
+
+    asked_by: ClassVar[tuple[str, ...]] = ("unstable",)
+    unstable: int | None = option(
+        "The failure: of N variants, --cmd solves some only.",
+        "Failure",
+        read=quantities.positive,
+        metavar="N",
+    )
+    good: int = option(
+        "As many runs of --unstable must be answered.",
+        "Failure",
+        1,
+        read=quantities.positive,
+        metavar="N",
+        rare=True,
+    )
+    bad: int = option(
+        "As many runs of --unstable must end with unknown.",
+        "Failure",
+        1,
+        read=quantities.positive,
+        metavar="N",
+        rare=True,
+    )
+
+    def commands(self, made: Making) -> tuple[Command, ...]:
+        count, needed = self.unstable or 1, self.good + self.bad
+        if count < needed:
+            raise UsageError(f"`unstable` {count} is too few for `good` and `bad`: give {needed}")
+        return self._on(range(count), made)
+
+    def fresh(self, count: int, made: Making) -> tuple[Command, ...]:
+        """Return the command on as many variants that no check uses."""
+        used = self.unstable or 1
+        return self._on(range(used, used + count), made)
+
+    def _on(self, numbers: Sequence[int], made: Making) -> tuple[Command, ...]:
+        command = self.command or ""
+        solver = solver_of(command)
+        if solver is not None and solver.bound:
+            command = counting(command)
+        found = _seeded(command, [str(seed) for seed in numbers], always=True)
+        return tuple(
+            replace(made(words), variant=number)
+            for number, words in zip(numbers, found, strict=True)
+        )
+
+    def criterion(self) -> Criterion:
+        """Return how many runs end in which way, and within how many steps, if that is known."""
+        found = Flips(self.unstable or 1, self.good, self.bad)
+        solver = solver_of(self.command or "")
+        if solver is None or not solver.bound:
+            return found
+        return replace(
+            found,
+            steps=solver.counters[STEPS],
+            bound=bound_of(self.command or ""),
+            option=solver.bound,
+        )

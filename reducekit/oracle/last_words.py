@@ -140,7 +140,7 @@ def _stands_alone(line: bytes) -> bool:
 def _telling(stream: bytes) -> list[bytes]:
     """Return the lines of a stream that may be part of a message, without its blank lines."""
     end = _ESCAPE.sub(b"", stream[-_SEEN:])
-    # A progress line is overwritten: what is left of it is behind its last carriage return.
+    # A progress line is overwritten: its last version follows the last carriage return.
     lines = [line.rstrip().rsplit(b"\r", 1)[-1] for line in end.split(b"\n")]
     return [
         line
@@ -154,7 +154,12 @@ def _telling(stream: bytes) -> list[bytes]:
 def _with_details(lines: list[bytes], at: int) -> list[bytes]:
     """Return a line with the one that it announces and those that are indented or labelled."""
     said = at + lines[at].endswith(b":")
-    return [*lines[at : said + 1], *takewhile(_explains, lines[said + 1 :][:_DETAILS])]
+    return [
+        *lines[at : said + 1],
+        *takewhile(
+            lambda line: line[:1].isspace() or _LABEL.match(line), lines[said + 1 :][:_DETAILS]
+        ),
+    ]
 
 
 def _in_context(lines: list[bytes], at: int) -> list[bytes]:
@@ -163,10 +168,6 @@ def _in_context(lines: list[bytes], at: int) -> list[bytes]:
         if not is_generic(lines[after]):
             return [lines[at], *_with_details(lines, after)]
     return [*[line for line in lines[:at] if _stands_alone(line)][-1:], lines[at]]
-
-
-def _explains(line: bytes) -> bool:
-    return line[:1].isspace() or _LABEL.match(line) is not None
 
 
 def _joined(lines: list[bytes]) -> bytes:

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from reducekit.oracle.last_words import is_generic, last_words
-from reducekit.oracle.outcome import Outcome, ended
 from reducekit.oracle.quotes import CONDITION, fits, without_quotes
 from reducekit.oracle.responses import error_end
+from reducekit.run import Outcome, ended
 
 _LONGEST = 400  # bytes of a normalised line: some assertions print whole terms
 
@@ -214,10 +214,9 @@ def failure_line(stdout: bytes, stderr: bytes, *, crashed: bool = False) -> byte
     """Return the line that reports a failure, as printed, or None if there is none.
 
     Crash reports take precedence over complaints such as `(error "...")`, and stderr over stdout.
-    Answers, models and warnings are not failures. If the next line says what failed, it is
-    appended after a blank; an `(error "...")` that spans lines is taken as a whole, with white
-    space folded. With `crashed` (the run ended in a signal) complaints are ignored: they did not
-    end it.
+    Answers, models and warnings are not failures. If the next line says what failed, it is appended
+    after a blank; an `(error "...")` that spans lines is taken as a whole, with white space folded.
+    With `crashed` (the run ended in a signal) complaints are ignored: they did not end it.
     """
     for text in (stderr, stdout):
         found = _crash_line(text)

@@ -15,9 +15,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from reducekit.oracle.command import PLACE, Command
-from reducekit.oracle.criterion import Around, Criterion, rest_last
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.outcome import Outcome
+from reducekit.oracle.criterion import AroundFirst, Criterion
+from reducekit.run import Limits, Outcome
 
 FRAMES = 3
 """The number of innermost functions that are compared by default."""
@@ -328,15 +327,13 @@ _SHOWN = {hidden: shown for shown, hidden in _HIDDEN.items()}
 
 
 @dataclass(frozen=True, slots=True)
-class SameStack(Around):
+class SameStack(AroundFirst):
     """A criterion holds for the first commands, and the crash is at the same place.
 
     The place is in a sanitizer's report, or what the last command shows (`under_gdb`), which runs
     only if the text is interesting otherwise.
     """
 
-    first: int
-    """The number of commands that the inner criterion judges."""
     count: int = FRAMES
     """The number of innermost functions that are compared."""
     pattern: re.Pattern[str] | None = None
@@ -366,9 +363,6 @@ class SameStack(Around):
             return any(map(self.pattern.search, stack.functions))
         return self.expected is None or self.expected.same_place(stack, self.count)
 
-    def unresolved(self, outcomes: Sequence[Outcome]) -> bool:
-        return len(outcomes) > self.first or self.inner.unresolved(outcomes)
-
     def describe(self) -> str:
         if self.pattern is not None:
             return f"{self.inner.describe()}, in a function matching {self.pattern.pattern!r}"
@@ -392,9 +386,6 @@ class SameStack(Around):
         known = None if found is None or self.pattern is not None else found.top(self.count)
         return replace(self, inner=inner, expected=known)
 
-    def next_order(self, order: Sequence[int], run: Sequence[Outcome]) -> Sequence[int]:
-        return rest_last(self.inner, self.first, order, run)
-
     def missing_in(self, run: Sequence[Outcome]) -> str:
         """Explain where the input crashes instead, if the rest is as wanted."""
         if self.inner.shown_by(run[: self.first], Limits()) is None:
@@ -404,13 +395,6 @@ class SameStack(Around):
             return "it does not crash in gdb; leave out `match_stack`"
         wanted = "" if self.pattern is None else f" matching {self.pattern.pattern!r}"
         return f"no function{wanted} in {found.describe(len(found.functions))}"
-
-    @classmethod
-    def within(cls, criterion: Criterion) -> SameStack | None:
-        """Return the one that a criterion is, or is around; None if there is none."""
-        while isinstance(criterion, Around) and not isinstance(criterion, cls):
-            criterion = criterion.inner
-        return criterion if isinstance(criterion, cls) else None
 
     def elsewhere(self, outcomes: Sequence[Outcome]) -> Stack | None:
         """Return the stack of a text that is not interesting for its stack alone."""

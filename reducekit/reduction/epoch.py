@@ -22,9 +22,8 @@ from weakref import WeakKeyDictionary
 from reducekit.document import Patched
 from reducekit.errors import ParseError
 from reducekit.events import Checked, Event, PassEnded, PassStarted
-from reducekit.frontend import Frontend, Order, View
+from reducekit.format import Format, Order, View
 from reducekit.journal import digest
-from reducekit.offers import Compares, Skips
 from reducekit.reduction.best import Best
 from reducekit.reduction.control import Control
 from reducekit.reduction.plan import SchedulePosition
@@ -54,7 +53,7 @@ Proposed: TypeAlias = Task[Patched, SchedulePosition]
 class Shared:
     """State shared by the epochs of one run through the schedule."""
 
-    frontend: Frontend
+    frontend: Format
     strategy: Strategy
     width: int
     fast: bool
@@ -72,11 +71,6 @@ class Shared:
     protection: Protection
     prefer: Callable[[Order], Order]  # makes the order of the frontend's, which may change
     round: int = 0  # the round of the last pass that began
-    compares: bool = field(init=False)
-    """Whether the frontend is a `Compares`, which takes 20 us to find out."""
-
-    def __post_init__(self) -> None:
-        self.compares = isinstance(self.frontend, Compares)
 
     def is_useless(self, position: SchedulePosition) -> bool:
         """Return whether a pass found nothing in this text, or would need luck to in this one."""
@@ -87,10 +81,10 @@ class Shared:
 
     def passed(self, text: bytes) -> None:
         """Compare with this text from now on, if the format compares with one that passes."""
-        if self.compares:
-            assert isinstance(self.frontend, Compares)
-            self.frontend = self.frontend.beside(text)
-            self.best.order = self.prefer(self.frontend.order)
+        other = self.frontend.beside(text)
+        if other is not self.frontend:
+            self.frontend = other
+            self.best.order = self.prefer(other.order)
 
     def found_nothing(self, position: SchedulePosition) -> None:
         """Record that a pass found nothing in this text, provided that it tried everything."""
@@ -434,7 +428,7 @@ class Epoch:
             return _NOT_WORTH_A_RUN, Skip.REFUTED
         if candidate.fingerprint in shared.fingerprints:
             return _NOT_WORTH_A_RUN, Skip.ALIKE
-        if isinstance(frontend, Skips) and frontend.refuses(candidate.text) is not None:
+        if frontend.refuses(candidate.text) is not None:
             return _NOT_WORTH_A_RUN, Skip.REFUSED
         return None
 

@@ -12,17 +12,16 @@ from itertools import islice
 from reducekit.errors import ParseError
 from reducekit.events import Checked, Event, PassEnded, PassStarted
 from reducekit.executors.executor import Executor, Finished
-from reducekit.frontend import Effort, Frontend, Order, View
-from reducekit.gc_tuning import collect
+from reducekit.format import Effort, Format, Order, View
 from reducekit.journal import Journal, digest
-from reducekit.offers import Skips
-from reducekit.oracle.limits import Limits
 from reducekit.reduction.best import Best
 from reducekit.reduction.control import Budget, Control, Counts, Spending, Stopped
 from reducekit.reduction.epoch import Epoch, Shared
 from reducekit.reduction.plan import PassChoice, first_position
 from reducekit.reduction.skips import Fingerprints, Protection
 from reducekit.reduction.verdicts import Sightings, Verdicts
+from reducekit.run import Limits
+from reducekit.runtime import collect
 from reducekit.search.strategy import Strategy
 
 # Each return doubles the confirmations, so the third asks for 8 times as many runs of each
@@ -78,7 +77,7 @@ class Reduction:
     `sightings` asks for it.
     """
 
-    frontend: Frontend
+    frontend: Format
     strategy: Strategy
     executor: Executor
     limits: Callable[[float], Limits]
@@ -103,8 +102,8 @@ class Reduction:
     """What every candidate has to contain."""
     prefer: Callable[[Order], Order] = lambda order: order
     """Makes the order in which texts must get smaller of the frontend's."""
-    _first: Frontend = field(init=False)
-    """The frontend as it was given: it may come to compare with another text (see `Compares`)."""
+    _first: Format = field(init=False)
+    """The frontend as it was given: it may come to compare with another text (`Format.beside`)."""
     _spending: Spending = field(init=False)
     _verdicts: Verdicts = field(init=False)
     _refuted: set[bytes] = field(default_factory=set)
@@ -130,7 +129,7 @@ class Reduction:
             Sightings(active=self.repeats > 0 and not self.executor.steady),
         )
         # The published algorithms identify a text by its bytes.
-        if self.strategy.passes == "own" and isinstance(self.frontend, Skips):
+        if self.strategy.passes == "own":
             self._fingerprints = Fingerprints(self.frontend.fingerprint)
         else:
             self._fingerprints = Fingerprints(lambda text: None)

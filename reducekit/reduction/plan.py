@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from reducekit.errors import UsageError
-from reducekit.frontend import Pass, Schedule
+from reducekit.format import Pass, Schedule
 
 STAGES: dict[str, str] = {
     "prepare": "first, once",

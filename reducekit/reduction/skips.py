@@ -97,7 +97,7 @@ class LocalContext:
 
 @dataclass(slots=True)
 class Fingerprints:
-    """The fingerprints of refuted texts (see `offers.Skips`).
+    """The fingerprints of refuted texts (see `Format.fingerprint`).
 
     A fingerprint may leave out what the failure depends on. This shows if a text is refuted that
     has the fingerprint of the best one: from then on, no fingerprints are used.

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from reducekit.executors.executor import Executor, Finished
 from reducekit.journal import Journal, digest
-from reducekit.oracle.limits import Limits
 from reducekit.reduction.control import POLL, Counts, Spending
+from reducekit.run import Limits
 
 _LEAST = 32
 """Checks per rerun of the best text, at least: a rerun adds at most 1/32 = 3 % to their cost."""

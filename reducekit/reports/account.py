@@ -16,7 +16,7 @@ from typing import Any
 from reducekit.differences import changed
 from reducekit.errors import UsageError
 from reducekit.journal import Contents, Head, Step
-from reducekit.oracle.criterion import OWN_FAILURE
+from reducekit.oracle.own import OWN_FAILURE
 from reducekit.oracle.signature import signature
 from reducekit.session.progress import PassTotal, Point
 from reducekit.text import printable_lines, without_middle

@@ -1,9 +1,8 @@
 """What there is to search in a text, and the Search that a strategy makes of it.
 
-A pass describes what may be changed as a `Problem`: a sequence of items, a
-tree, a graph, or, where no algorithm has a choice, a search that is fixed. The
-four are classes to derive from, and there are no others: a strategy has a way
-for each (`strategy.Strategy`).
+A pass describes what may be changed as a `Problem`: a sequence of items, a tree, a graph, or, where
+no algorithm has a choice, a search that is fixed. The four are classes to derive from, and there
+are no others: a strategy has a way for each (`strategy.Strategy`).
 
 All here is pure. A Search proposes one change at a time and takes the
 verdict; it never runs anything. Searches are immutable: `after` gives the next
@@ -17,7 +16,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Self, TypeAlias
+from typing import Any, Generic, NamedTuple, Self, TypeAlias, TypeVar
 
 from reducekit.change import Change, Edit
 
@@ -67,19 +66,18 @@ class Search(ABC):
         return self
 
 
-class Divisible(Search):
-    """A search that can give out parts of itself, to be worked on at the same time.
+_W = TypeVar("_W")
 
-    What is given out is no longer searched here; a part that has ended is
-    joined again, with what it has found and what it has left over. `join` is
-    only given parts that `divide` of the same search, or an earlier state of
-    it, gave out.
+
+class Dividing(ABC, Generic[_W]):
+    """What can give out parts of itself, to be worked on at the same time.
+
+    What is given out is no longer searched here; a part that has ended is joined again, with what
+    it has found and what it has left over. `join` is only given parts that `divide` of the same
+    object, or an earlier state of it, gave out.
     """
 
     __slots__ = ()
-
-    def divisible(self) -> Divisible | None:
-        return self
 
     @property
     @abstractmethod
@@ -91,19 +89,28 @@ class Divisible(Search):
         """Return whether that many workers are faster in parts than by looking ahead."""
 
     @abstractmethod
-    def divide(self, parts: int) -> tuple[Divisible, Search]:
-        """Give out one of about `parts` parts; return the search without it, and the part."""
+    def divide(self, parts: int) -> tuple[_W, Any]:
+        """Give out one of about `parts` parts; return the rest, and the part."""
 
     @abstractmethod
-    def join(self, part: Any) -> Divisible:
+    def join(self, part: Any) -> _W:
         """Take back a part that has ended, or is broken off."""
 
-    def whole(self) -> Search | None:
-        """Return the undivided search, for when parts conflict; None if there is none.
+    def whole(self) -> Any:
+        """Return the undivided one, for when parts conflict; None if there is none.
 
         All parts have to be back then.
         """
         return None
+
+
+class Divisible(Search, Dividing["Divisible"]):
+    """A search that can give out parts of itself: these are searches, too."""
+
+    __slots__ = ()
+
+    def divisible(self) -> Divisible | None:
+        return self
 
 
 class Closure(NamedTuple):
@@ -271,7 +278,7 @@ class Graph(ABC):
 
 @dataclass(frozen=True, slots=True)
 class FixedSearch:
-    """A problem that brings its search along: that of a pass for which no strategy has a choice."""
+    """A problem with its own search; the strategy is not consulted."""
 
     search: Search
 

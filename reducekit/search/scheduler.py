@@ -275,8 +275,7 @@ class Scheduler(Generic[B, P]):
                 chance = float(not ok)
             if task.chance * chance < _LEAST_CHANCE:
                 continue
-            # Made once: searches are immutable, so a branch stays right until its verdict is
-            # known.
+            # Made once: searches are immutable, so a branch stays right until its verdict is known.
             if ok not in task.following:
                 search = task.search.after(ok)
                 following = None
@@ -333,8 +332,7 @@ class Scheduler(Generic[B, P]):
             search = task.search.unresolved() if task.unresolved else None
             if search is not None:
                 kept = None  # what was looked ahead to assumes that it passes
-            # The branch of the other verdict was speculation. Its runs are cancelled by the
-            # epoch.
+            # The branch of the other verdict was speculation. Its runs are cancelled by the epoch.
             for each in task.following.values():
                 if each is not None and each is not kept:
                     each.discard()

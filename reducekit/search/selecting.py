@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Set
 from typing import Any, NamedTuple
 
 from reducekit.change import Change
-from reducekit.search.problem import Divisible, Items
+from reducekit.search.problem import Dividing, Divisible, Items
 
 
 class IndexSet(Set[int]):
@@ -123,31 +123,13 @@ class Part(Selector):
     """The items that went while it was worked on."""
 
 
-class DivisibleSelector(Selector):
+class DivisibleSelector(Selector, Dividing["DivisibleSelector"]):
     """An algorithm that can give out parts, as a `Divisible` search does."""
 
     __slots__ = ()
 
-    @property
-    @abstractmethod
-    def left(self) -> int:
-        """How many items can be given out; 0: none for now."""
-
-    @abstractmethod
-    def worth_dividing(self, parts: int) -> bool:
-        """Return whether that many workers are faster in parts than by looking ahead."""
-
-    @abstractmethod
-    def divide(self, parts: int) -> tuple[DivisibleSelector, Part]:
-        """Give out one of about `parts` parts; return the selector without it, and the part."""
-
-    @abstractmethod
     def join(self, part: Any) -> DivisibleSelector:
-        """Take back a part that has ended, or is broken off."""
-
-    def whole(self) -> Selector | None:
-        """Return the undivided algorithm, for when parts conflict; None if there is none."""
-        return None
+        raise NotImplementedError("a part is joined to the pool that gave it out")
 
 
 class Candidate(NamedTuple):
@@ -160,11 +142,10 @@ class Candidate(NamedTuple):
 class Selecting(Divisible):
     """The Search that takes items as a Selector says. Immutable.
 
-    A selection is closed before it is tried: what it requires comes along, and
-    what it orphans too. A selection that requires an item refuted on its own
-    is not tried, for taking more than a refuted item would hardly do better.
-    When a single item fails together with orphaned ones, it is tried once more
-    without them (`bare`): an orphaned declaration may be what the failure is about.
+    A selection is closed before it is tried: what it requires comes along, and what it orphans too.
+    A selection that requires an item refuted on its own is not tried, for taking more than a
+    refuted item would hardly do better. When a single item fails together with orphaned ones, it is
+    tried once more without them (`bare`): an orphaned declaration may be what the failure is about.
 
     It can be divided if its selector can.
     """

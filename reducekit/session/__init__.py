@@ -5,7 +5,7 @@ search together. It holds no terminal, prints nothing and reads no arguments, so
 a page, a notebook and a hunt can all be its clients.
 """
 
-from reducekit.executors.repeating import Repeat
+from reducekit.executors.executor import Repeat
 from reducekit.session.options import Failure, Options
 from reducekit.session.report import Report
 from reducekit.session.session import Session

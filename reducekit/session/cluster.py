@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reducekit.executors.executor import Closing, Executor
-from reducekit.oracle.oracle import Oracle
+from reducekit.executors.executor import Executor
+from reducekit.oracle.criterion import Oracle
+from reducekit.run import Closing
 
 if TYPE_CHECKING:
     from reducekit.executors.cluster.connection import Connection

@@ -14,31 +14,19 @@ from typing import Any, ClassVar, Self, TypeAlias, get_args
 
 from reducekit import quantities
 from reducekit.errors import UsageError
-from reducekit.executors.executor import Executor
-from reducekit.executors.repeating import Repeat
-from reducekit.frontend import Effort, Frontend
-from reducekit.offers import ChecksModels
+from reducekit.executors.executor import Executor, Repeat
+from reducekit.executors.own import Subject
+from reducekit.format import Effort, Format
 from reducekit.option import given_fields, in_group, read_fields, several
-from reducekit.oracle.also import Accepts, Also, about_answers
+from reducekit.oracle.also import Accepts, Also, Resolved, about_answers
 from reducekit.oracle.command import Command, Vary, checking_model
-from reducekit.oracle.counters import Words as Words
-from reducekit.oracle.criterion import Criterion, Matches
-from reducekit.oracle.kinds import (
-    KINDS,
-    Kind,
-    Making,
-    Own,
-    Pattern,
-    Test,
-    Unstable,
-    WrongModel,
-    kind_of,
-    regex,
-)
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.oracle import Oracle
-from reducekit.oracle.unresolved import Resolved
-from reducekit.own_checks import Subject
+from reducekit.oracle.command import Words as Words
+from reducekit.oracle.criterion import Criterion, Kind, Making, Oracle, regex
+from reducekit.oracle.flips import Unstable
+from reducekit.oracle.kinds import KINDS, kind_of
+from reducekit.oracle.own import Own
+from reducekit.oracle.printed import Matches, Pattern, Test, WrongModel
+from reducekit.run import Limits
 from reducekit.session.cluster import Cluster
 
 Opener: TypeAlias = Callable[[Oracle, int], Executor]
@@ -248,12 +236,12 @@ class Failure:
         return Limits(self.timeout, self.cpu, self.memory, output)
 
     def commands_and_criterion(
-        self, vary: Vary | None = None, models: ChecksModels | None = None
+        self, vary: Vary | None = None, frontend: Format | None = None
     ) -> tuple[tuple[Command, ...], Criterion]:
         """Return the commands of the oracle, and the criterion that judges their outcomes.
 
-        `vary` makes variants of a text, if its format does (`reducekit.offers.Varies`); `models`
-        is the frontend if it checks models. Raises UsageError for options that contradict each
+        `vary` makes variants of a text, if its format does (`Format.variant`); `frontend`
+        checks models, if it can. Raises UsageError for options that contradict each
         other.
         """
         if not self.says_what_fails:
@@ -261,7 +249,7 @@ class Failure:
         kind, made = self.kind, self._made
         commands, criterion = _varied(kind.commands(made), vary), kind.criterion()
         if isinstance(kind, WrongModel):
-            commands = (_checking(commands, models),)
+            commands = (_checking(commands, frontend),)
         if self.unresolved is not None:
             if not commands:
                 raise UsageError("`unresolved` requires `command` or `oracle`")
@@ -314,16 +302,16 @@ class Failure:
         return Command.of(words, stdin=self.stdin, shell=self.shell)
 
 
-def _checking(commands: Sequence[Command], models: ChecksModels | None) -> Command:
+def _checking(commands: Sequence[Command], frontend: Format | None) -> Command:
     """Return the command of the test of models, by the format and perhaps by the last command.
 
     Raises UsageError.
     """
-    if models is None:
+    if frontend is None or not frontend.model_check:
         raise UsageError("`wrong_model`: models of this format are not checked")
-    if commands[1:] and not models.asks_checkers:
+    if commands[1:] and not frontend.asks_checkers:
         raise UsageError("`wrong_model` needs no `reference` for this format: omit it")
-    return checking_model(models.model_check, *commands)
+    return checking_model(frontend.model_check, *commands)
 
 
 def _varied(commands: Sequence[Command], vary: Vary | None) -> tuple[Command, ...]:
@@ -351,7 +339,7 @@ class Options(Failure):
     """A file, or the text itself."""
     name: str = ""
     """The name of the input in messages (default: its path)."""
-    format: str | Frontend | None = None
+    format: str | Format | None = None
     """A frontend or its name; None: found by the suffix of the file or by the text, else `text`."""
     repeat: Repeat | None = _failure(
         "Flaky failure: require K failing runs out of N.", read=_repeat, metavar="K-of-N"

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
 
 from reducekit.events import Event, Finished
-from reducekit.oracle.outcome import Outcome
 from reducekit.reduction import Counts
+from reducekit.run import Outcome
 from reducekit.session.progress import Progress, stop_in_words
 from reducekit.text import excerpt, printable, printable_lines
 

@@ -14,9 +14,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from reducekit.events import Event, Finished, Notice, Resumed, Started
-from reducekit.executors.executor import Guard, NoSignals
-from reducekit.gc_tuning import only_new
 from reducekit.reduction.control import Control
+from reducekit.run import Guard, NoSignals
+from reducekit.runtime import only_new
 from reducekit.session.options import Options
 from reducekit.session.phases.begin import adapt, golden_runs
 from reducekit.session.phases.ending import confirm, report_of

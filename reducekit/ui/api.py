@@ -15,7 +15,6 @@ from reducekit import registry
 from reducekit.errors import ParseError, ReducekitError, UsageError
 from reducekit.hunt.inputs import own_generation
 from reducekit.journal import Contents, journal_path
-from reducekit.own_checks import TestsInputs
 from reducekit.reports.account import account
 from reducekit.reports.issue import issue
 from reducekit.reports.page import page
@@ -274,7 +273,7 @@ class Api:
         reduce: bool = True,
     ) -> dict[str, Any]:
         """Search for failures of programs on random inputs, and reduce them."""
-        if not programs and not issubclass(registry.frontend_class(format), TestsInputs):
+        if not programs and not registry.frontend_class(format).offers("testing"):
             raise UsageError("Which program? Type its command first")
         folder = self.folders.new_folder("bugs")
         options = {

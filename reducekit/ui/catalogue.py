@@ -17,13 +17,12 @@ from typing import Any
 
 from reducekit import registry
 from reducekit.errors import ReducekitError
-from reducekit.frontend import Frontend
+from reducekit.format import Format, Pass
 from reducekit.hunt.inputs import own_generation
 from reducekit.offers import FormatOption
-from reducekit.passes import Pass
+from reducekit.runtime import __version__
 from reducekit.search.problem import Graph, Items, Problem, Tree
 from reducekit.search.strategy import Strategy
-from reducekit.version import __version__
 
 LABELS = {
     "command": "Program",
@@ -111,7 +110,7 @@ def _option(option: FormatOption) -> dict[str, Any]:
     return {**asdict(option), "label": label(option.long), "help": labelled(option.help)}
 
 
-def likenesses(frontend: Frontend, text: bytes) -> Mapping[str, str]:
+def likenesses(frontend: Format, text: bytes) -> Mapping[str, str]:
     """Return the strategies that search a text as another one does, and the name of that one."""
     view = frontend.parse(text)
 

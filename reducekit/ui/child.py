@@ -21,7 +21,7 @@ from reducekit.errors import ReducekitError
 from reducekit.events import Accepted, Event, PassStarted
 from reducekit.hunt.inputs import own_generation
 from reducekit.offers import with_defaults
-from reducekit.oracle.outcome import Outcome
+from reducekit.run import Outcome
 from reducekit.session import Failure, Options, Session
 from reducekit.session.progress import Limit, Progress
 from reducekit.session.runs.trial import Trial

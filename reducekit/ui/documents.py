@@ -19,7 +19,6 @@ from typing import Any
 from reducekit import registry
 from reducekit.errors import UsageError
 from reducekit.journal import Contents, journal_path, load
-from reducekit.offers import Draws
 from reducekit.reports.account import changes
 
 MOST = 256 << 20
@@ -357,9 +356,9 @@ def diagram_of(format_name: str | None, text: bytes) -> dict[str, Any]:
     if len(text) > _DRAWN:
         raise UsageError(f"drawn up to {_DRAWN:,} bytes; this text has {len(text):,}")
     frontend = registry.frontend(format_name)
-    if not isinstance(frontend, Draws):
+    diagram = frontend.diagram(frontend.parse(text)) if frontend.offers("diagram") else None
+    if diagram is None:
         raise UsageError(f"diagrams are not supported for {format_name}")
-    diagram = frontend.diagram(frontend.parse(text))
     place, nodes, chart = Positions(text).of, diagram.nodes, diagram.chart
     # One list per property: compact, and fast to parse.
     return {

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from reducekit.interpreter import own_python
+from reducekit.runtime import own_python
 
 MOST_POINTS = 2000
 """Points of a curve. Above that, every other one is dropped: screens have no more columns."""

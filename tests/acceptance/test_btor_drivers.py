@@ -17,11 +17,10 @@ from reducekit.frontends.btor.model.operators import Dialect
 from reducekit.frontends.btor.model.writer import canonical
 from reducekit.oracle.answers import answers
 from reducekit.oracle.command import Command
-from reducekit.oracle.criterion import Matches
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.oracle import Oracle
-from reducekit.oracle.outcome import Outcome
+from reducekit.oracle.criterion import Oracle
+from reducekit.oracle.printed import Matches
 from reducekit.oracle.signature import is_failure, signature
+from reducekit.run import Limits, Outcome
 from tests.cli.tool import Tool
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"

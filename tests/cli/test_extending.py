@@ -14,7 +14,7 @@ from benchmarks.reading import MOST, PAGE, sections, to_read
 from reducekit.errors import UsageError
 from reducekit.oracle.command import Command
 from reducekit.oracle.kinds import KINDS, kind_of
-from reducekit.oracle.outcome import Outcome
+from reducekit.run import Outcome
 from tests.cli.tool import Tool
 
 ENTRY_POINTS = """[reducekit.frontends]

@@ -14,7 +14,7 @@ SOURCE = '''
 import random
 
 from reducekit.document import Document
-from reducekit.frontend import Frontend
+from reducekit.format import Frontend
 from reducekit.frontends.text import Text
 from reducekit.offers import (
     Conversions, Converted, FormatOption, Generated, Generation, InputGenerator, Inspection,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from reducekit.compare.sessions import algorithms_of, open_case, run_all
-from reducekit.executors.executor import NoSignals
+from reducekit.run import NoSignals
 from reducekit.session import Failure
 from reducekit.session.cluster import Cluster
 from tests.clusters import local_cluster

@@ -14,8 +14,8 @@ from reducekit.compare.sessions import Algorithm, Case, Curve, algorithms_of, op
 from reducekit.errors import NotInterestingError, UsageError
 from reducekit.events import Accepted, Checked
 from reducekit.executors import marks
-from reducekit.executors.executor import NoSignals
 from reducekit.frontends.btor import Btor
+from reducekit.run import NoSignals
 from reducekit.session import Failure
 from tests.cli.tool import problem
 

@@ -10,10 +10,9 @@ import pytest
 
 from reducekit.compare.sessions import SharedOracle
 from reducekit.executors.executor import Executor, Finished, InProcess
-from reducekit.oracle.criterion import Everything, ExitZero
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.oracle import Oracle
-from reducekit.oracle.outcome import Outcome
+from reducekit.oracle.criterion import Everything, Oracle
+from reducekit.oracle.printed import ExitZero
+from reducekit.run import Limits, Outcome
 
 ORACLE = Oracle((), ExitZero())
 GOLDEN = Oracle((), Everything(1))

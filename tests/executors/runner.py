@@ -13,10 +13,8 @@ from pathlib import Path
 from reducekit.executors.executor import Finished
 from reducekit.executors.local import LocalExecutor
 from reducekit.oracle.command import Command
-from reducekit.oracle.criterion import Criterion
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.oracle import Oracle
-from reducekit.oracle.outcome import Outcome
+from reducekit.oracle.criterion import Criterion, Oracle
+from reducekit.run import Limits, Outcome
 
 SECRET = f"REDUCEKIT_TEST_{os.getpid()}"
 NAP = f"99.{os.getpid():010d}"

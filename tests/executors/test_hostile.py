@@ -16,8 +16,8 @@ from reducekit.executors import marks, run_directory
 from reducekit.executors.executor import ExecutorError
 from reducekit.executors.run_directory import RunDirectory, remove
 from reducekit.oracle.command import Command
-from reducekit.oracle.criterion import ExitZero
-from reducekit.oracle.limits import Limits
+from reducekit.oracle.printed import ExitZero
+from reducekit.run import Limits
 from tests.acceptance.torture import settled
 from tests.executors.runner import LIMITS, NAP, check, local, marked, python, sh, until
 

@@ -18,10 +18,11 @@ from reducekit.executors.executor import ExecutorError
 from reducekit.executors.local import LocalExecutor
 from reducekit.executors.run_directory import RunDirectory
 from reducekit.oracle.command import Command
-from reducekit.oracle.criterion import Disagree, ExitZero
+from reducekit.oracle.criterion import Oracle
+from reducekit.oracle.disagreement import Disagree
 from reducekit.oracle.flips import Flips
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.oracle import Oracle
+from reducekit.oracle.printed import ExitZero
+from reducekit.run import Limits
 from tests.executors.runner import LIMITS, check, local, lowered, marked, python, sh, until
 
 
@@ -498,9 +499,9 @@ import os, sys
 os.closerange(0, 3)
 from reducekit.executors.local import LocalExecutor
 from reducekit.oracle.command import Command
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.oracle import Oracle
-from reducekit.oracle.criterion import Matches
+from reducekit.run import Limits
+from reducekit.oracle.criterion import Oracle
+from reducekit.oracle.printed import Matches
 import re
 pattern = re.compile(b"^text$")
 oracle = Oracle((Command.of("cat"),), Matches(out=(pattern,)))
@@ -517,9 +518,9 @@ def test_inside_of_itself() -> None:
     script = """
 from reducekit.executors.local import LocalExecutor
 from reducekit.oracle.command import Command
-from reducekit.oracle.criterion import ExitZero
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.oracle import Oracle
+from reducekit.oracle.printed import ExitZero
+from reducekit.run import Limits
+from reducekit.oracle.criterion import Oracle
 command = Command.of(["sh", "-c", "setsid sleep 60 & sleep 60"])
 executor = LocalExecutor(Oracle((command,), ExitZero()), 1)
 executor.submit(0, b"", Limits())

@@ -13,13 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reducekit.errors import UsageError
-from reducekit.executors.executor import Finished, InProcess
+from reducekit.executors.executor import Finished, InProcess, Repeat, Repeating
 from reducekit.executors.local import LocalExecutor
-from reducekit.executors.repeating import Repeat, Repeating
 from reducekit.oracle.command import Command
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.oracle import Oracle
-from reducekit.oracle.outcome import Outcome
+from reducekit.oracle.criterion import Oracle
+from reducekit.run import Limits, Outcome
 from tests.executors.runner import LIMITS, Captured
 
 REPEATS = st.integers(1, 7).flatmap(

@@ -18,9 +18,11 @@ _CHECK = """
 import sys
 from reducekit.executors.local import LocalExecutor
 from reducekit.oracle.command import Command
-from reducekit.oracle.criterion import Criterion, ExitZero, SlowerThan
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.oracle import Oracle
+from reducekit.oracle.criterion import Criterion
+from reducekit.oracle.printed import ExitZero
+from reducekit.oracle.slow import SlowerThan
+from reducekit.run import Limits
+from reducekit.oracle.criterion import Oracle
 
 script, criterion = sys.argv[1:]
 chosen: Criterion = SlowerThan(2) if criterion == "slow" else ExitZero()

@@ -18,7 +18,6 @@ import pytest
 
 from reducekit import registry
 from reducekit.errors import ReducekitError
-from reducekit.offers import Converts, EvaluatesModels, Inspects, Skips, Varies
 from reducekit.oracle.responses import error_end, read_answers, read_responses
 from reducekit.oracle.signature import failure_line, normalise
 from reducekit.session.place.inputs import unpacked
@@ -69,17 +68,16 @@ def of_format(name: str) -> dict[str, Reader]:
         "parse": lambda text: frontend.measure(frontend.parse(text)),
         "check": frontend.check,
     }
-    if isinstance(frontend, Skips):
+    if kind.offers("refuses"):
         found["refuses"] = frontend.refuses
         found["fingerprint"] = frontend.fingerprint
-    if isinstance(frontend, Varies):
+    if kind.offers("variant"):
         found["variant"] = lambda text: frontend.variant(text, 1)
-    if isinstance(frontend, EvaluatesModels):
+    if kind.offers("wrong_model"):
         found["model"] = lambda text: frontend.wrong_model(b"p cnf 1 1\n1 0\n", text)
-    if issubclass(kind, Inspects):
+    if "inspect" in vars(kind):
         found["inspect"] = lambda text: list(islice(kind.inspect(text, None, None).lines(), 99))
-    if issubclass(kind, Converts):
-        offer = kind.conversions()
+    if (offer := kind.conversions()) is not None:
         found["conversion"] = offer.recognises
         for notation in offer.reads:
             found[f"from {notation.name}"] = lambda text, source=notation.name: offer.convert(  # type: ignore[misc]

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reducekit.executors.executor import InProcess
-from reducekit.frontend import by_size
+from reducekit.format import by_size
 from reducekit.frontends.text import GroupTree, Text, TextView, drop_groups, parse_lines
-from reducekit.oracle.limits import Limits
 from reducekit.reduction import Reduction
 from reducekit.registry import FRONTENDS, load, names, strategy
+from reducekit.run import Limits
 from reducekit.search.problem import Items
 
 texts = st.one_of(

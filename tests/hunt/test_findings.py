@@ -9,8 +9,9 @@ import pytest
 
 from reducekit.hunt.findings import Finding, findings, wrong_model
 from reducekit.oracle.command import Command
-from reducekit.oracle.criterion import Disagree, MemoryFault, TimesOut
-from reducekit.oracle.outcome import Outcome
+from reducekit.oracle.disagreement import Disagree
+from reducekit.oracle.own import MemoryFault, TimesOut
+from reducekit.run import Outcome
 
 
 def commands(*names: str) -> tuple[Command, ...]:

@@ -12,8 +12,7 @@ from reducekit.hunt.command_tests import CommandTests, Pace
 from reducekit.hunt.events import Control
 from reducekit.hunt.inputs import Input
 from reducekit.oracle.command import Command
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.outcome import Outcome
+from reducekit.run import Limits, Outcome
 
 LIMITS = Limits(wall=10.0, memory=1 << 30)
 

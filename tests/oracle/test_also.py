@@ -7,9 +7,11 @@ import re
 import pytest
 
 from reducekit.oracle.also import Accepts, Also
-from reducekit.oracle.criterion import Criterion, Disagree, Matches, OwnFailure
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.outcome import Outcome
+from reducekit.oracle.criterion import Criterion
+from reducekit.oracle.disagreement import Disagree
+from reducekit.oracle.own import OwnFailure
+from reducekit.oracle.printed import Matches
+from reducekit.run import Limits, Outcome
 
 NO_LIMITS = Limits()
 

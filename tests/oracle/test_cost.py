@@ -9,8 +9,7 @@ import pytest
 from reducekit.errors import UsageError
 from reducekit.oracle.cost import CostAtLeast, cost, counter
 from reducekit.oracle.criterion import verdict
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.outcome import Outcome
+from reducekit.run import Limits, Outcome
 
 
 def run(stdout: bytes = b"", stderr: bytes = b"") -> Outcome:

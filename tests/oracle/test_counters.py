@@ -10,10 +10,8 @@ from typing import Any
 
 import pytest
 
-from reducekit.oracle.cost import cost, counter
-from reducekit.oracle.counters import SOLVERS, counters_of, counting
-from reducekit.oracle.kinds import Costly
-from reducekit.oracle.outcome import Outcome
+from reducekit.oracle.cost import SOLVERS, Costly, cost, counter, counters_of, counting
+from reducekit.run import Outcome
 
 HOLES = 5
 BIT = "".join(f"(declare-const p{i}_{j} Bool)\n" for i in range(HOLES + 1) for j in range(HOLES))

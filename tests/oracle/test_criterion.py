@@ -4,23 +4,15 @@ import re
 
 import pytest
 
-from reducekit.oracle.also import Accepts, Also, Printing, Quiet
+from reducekit.oracle.also import Accepts, Also, Quiet
 from reducekit.oracle.answers import answers, in_common
-from reducekit.oracle.criterion import (
-    Criterion,
-    Disagree,
-    Everything,
-    ExitZero,
-    Matches,
-    SameSignature,
-    SlowerThan,
-    SlowerThanReference,
-    TimesOut,
-    verdict,
-)
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.outcome import Outcome
+from reducekit.oracle.criterion import Criterion, Everything, verdict
+from reducekit.oracle.disagreement import Disagree
+from reducekit.oracle.own import SameSignature, TimesOut
+from reducekit.oracle.printed import ExitZero, Matches, Printing
 from reducekit.oracle.signature import signature
+from reducekit.oracle.slow import SlowerThan, SlowerThanReference
+from reducekit.run import Limits, Outcome
 
 
 def run(out: bytes = b"", err: bytes = b"", status: int = 0, seconds: float = 0.1) -> Outcome:

@@ -10,13 +10,10 @@ import pytest
 from reducekit import reduce
 from reducekit.events import Event, Notice
 from reducekit.oracle.also import Accepts, Also
-from reducekit.oracle.command import Command
-from reducekit.oracle.counters import Words
+from reducekit.oracle.command import Command, Words
 from reducekit.oracle.criterion import verdict
-from reducekit.oracle.flips import Flips
-from reducekit.oracle.kinds import Unstable
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.outcome import Outcome
+from reducekit.oracle.flips import Flips, Unstable
+from reducekit.run import Limits, Outcome
 
 NO_LIMITS = Limits()
 

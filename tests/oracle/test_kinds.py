@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from reducekit.errors import UsageError
-from reducekit.oracle.also import Printing
 from reducekit.oracle.cost import CostAtLeast
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.outcome import Outcome
+from reducekit.oracle.printed import Printing
+from reducekit.run import Limits, Outcome
 from reducekit.session import Failure
 
 NO_LIMITS = Limits()

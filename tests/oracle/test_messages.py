@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from reducekit.api import reduce
-from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.signature import signature
+from reducekit.run import Outcome
 
 ONE, OTHER = "widget cannot be folded", "spindle ran out of thread"
 

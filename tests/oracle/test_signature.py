@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reducekit.oracle.outcome import Outcome
 from reducekit.oracle.signature import (
     _COMPLAINING,
     failure_line,
@@ -12,6 +11,7 @@ from reducekit.oracle.signature import (
     normalise,
     signature,
 )
+from reducekit.run import Outcome
 
 
 def outcome(

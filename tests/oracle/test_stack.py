@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reducekit.oracle.criterion import Matches
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.outcome import Outcome
+from reducekit.oracle.printed import Matches
 from reducekit.oracle.stack import (
     SameStack,
     Stack,
@@ -15,6 +13,7 @@ from reducekit.oracle.stack import (
     ran_under_gdb,
     reported_crash,
 )
+from reducekit.run import Limits, Outcome
 
 ABORTED = -6
 

@@ -9,14 +9,13 @@ import pytest
 from reducekit.bisect.search import Judge
 from reducekit.errors import UsageError
 from reducekit.executors.local import LocalExecutor
-from reducekit.oracle.also import Accepts, Also, innermost
+from reducekit.oracle.also import Accepts, Also, Resolved
 from reducekit.oracle.command import Command
-from reducekit.oracle.criterion import Criterion, ExitZero, Matches, OwnFailure
+from reducekit.oracle.criterion import Criterion, Oracle, innermost
 from reducekit.oracle.flips import Flips
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.oracle import Oracle
-from reducekit.oracle.outcome import Outcome
-from reducekit.oracle.unresolved import Resolved
+from reducekit.oracle.own import OwnFailure
+from reducekit.oracle.printed import ExitZero, Matches
+from reducekit.run import Limits, Outcome
 from reducekit.session.options import Options
 from reducekit.session.runs.openers import run_once
 from reducekit.session.runs.variants import frequency

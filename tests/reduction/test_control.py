@@ -11,8 +11,8 @@ import pytest
 from reducekit.events import Checked, Event, PassStarted
 from reducekit.executors.executor import Executor, Finished, InProcess
 from reducekit.frontends.text import Text
-from reducekit.oracle.limits import Limits
 from reducekit.reduction import Reduction, Result
+from reducekit.run import Limits
 from reducekit.strategies.adaptive import adaptive
 
 TEXT = b"".join(b"line %d\n" % number for number in range(64))

@@ -19,19 +19,19 @@ import pytest
 
 from reducekit.events import Checked
 from reducekit.executors.executor import InProcess
-from reducekit.frontend import Frontend
+from reducekit.format import Frontend
 from reducekit.frontends.btor import Btor
 from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.text import Text
-from reducekit.oracle.limits import Limits
 from reducekit.reduction import Reduction
 from reducekit.reduction.skips import Skip
+from reducekit.run import Limits
 from reducekit.search.strategy import Strategy
 from reducekit.strategies.adaptive import adaptive
 from reducekit.strategies.ddmin import ddmin
 from reducekit.strategies.halving import halving
-from reducekit.strategies.hdd import hdd
 from reducekit.strategies.probdd import probdd
+from reducekit.strategies.thesis import hdd
 
 
 def lines(seed: int) -> bytes:

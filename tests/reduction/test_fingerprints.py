@@ -12,9 +12,9 @@ from reducekit.executors.executor import InProcess
 from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.language.commands import fingerprint
 from reducekit.journal import digest
-from reducekit.oracle.limits import Limits
 from reducekit.reduction import Reduction, Result
 from reducekit.reduction.skips import Fingerprints
+from reducekit.run import Limits
 from reducekit.strategies.adaptive import adaptive
 
 TEXT = b"""(declare-fun first () (_ BitVec 8))

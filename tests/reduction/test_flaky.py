@@ -9,8 +9,8 @@ import pytest
 from reducekit.events import Accepted, Event, RolledBack
 from reducekit.executors.executor import Finished, InProcess
 from reducekit.frontends.smt2 import Smt2
-from reducekit.oracle.limits import Limits
 from reducekit.reduction import Budget, Reduction, Result
+from reducekit.run import Limits
 from reducekit.strategies.adaptive import adaptive
 
 TEXT = b"\n".join(

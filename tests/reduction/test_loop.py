@@ -14,22 +14,21 @@ from reducekit.change import Change, Edit, Template
 from reducekit.document import Document
 from reducekit.errors import ParseError
 from reducekit.events import Accepted, Checked, Event, PassEnded, PassStarted
-from reducekit.executors.executor import Finished, InProcess
-from reducekit.executors.repeating import Repeat, Repeating
-from reducekit.frontend import Frontend, Schedule, by_size
+from reducekit.executors.executor import Finished, InProcess, Repeat, Repeating
+from reducekit.format import Frontend, Schedule, by_size
 from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.language.parser import parse
 from reducekit.frontends.text import Text, TextView, drop_lines
-from reducekit.oracle.limits import Limits
 from reducekit.reduction import Budget, Reduction, Result
 from reducekit.reduction.control import POLL
 from reducekit.reduction.skips import Skip
+from reducekit.run import Limits
 from reducekit.search.problem import IndependentChanges
 from reducekit.search.strategy import Passes, Strategy
 from reducekit.strategies.adaptive import adaptive
 from reducekit.strategies.ddmin import ddmin
 from reducekit.strategies.halving import halving
-from reducekit.strategies.hdd import hdd
+from reducekit.strategies.thesis import hdd
 
 STRATEGIES = (adaptive, ddmin, halving, hdd)
 every = pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda strategy: strategy.name)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from reducekit.errors import UsageError
-from reducekit.frontend import Schedule
+from reducekit.format import Schedule
 from reducekit.reduction.plan import PassChoice, first_position
 
 

@@ -11,18 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reducekit.executors.executor import InProcess
-from reducekit.frontend import Frontend
+from reducekit.format import Frontend
 from reducekit.frontends.btor import Btor
 from reducekit.frontends.cnf import Cnf
 from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.text import Text
-from reducekit.oracle.limits import Limits
 from reducekit.reduction import Protection, Reduction, Result
+from reducekit.run import Limits
 from reducekit.search.strategy import Strategy
 from reducekit.strategies.adaptive import adaptive
 from reducekit.strategies.ddmin import ddmin
-from reducekit.strategies.hdd import hdd
 from reducekit.strategies.probdd import probdd
+from reducekit.strategies.thesis import hdd
 
 STRATEGIES = (adaptive, ddmin, hdd, probdd)
 every = pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda strategy: strategy.name)

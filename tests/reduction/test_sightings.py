@@ -9,13 +9,12 @@ from pathlib import Path
 import pytest
 
 from reducekit.events import Accepted, Checked, Event, RolledBack
-from reducekit.executors.executor import InProcess
-from reducekit.executors.repeating import Repeat, Repeating
+from reducekit.executors.executor import InProcess, Repeat, Repeating
 from reducekit.frontends.text import Text
 from reducekit.journal import Head, digest, load, open_journal
-from reducekit.oracle.limits import Limits
 from reducekit.reduction import Reduction, Result
 from reducekit.reduction.verdicts import Sightings
+from reducekit.run import Limits
 from reducekit.strategies.adaptive import adaptive
 
 TEXT = b"".join(b"line %d of the text\n" % number for number in range(64))

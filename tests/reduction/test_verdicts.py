@@ -6,9 +6,9 @@ import pytest
 
 from reducekit.executors.executor import InProcess
 from reducekit.journal import digest
-from reducekit.oracle.limits import Limits
 from reducekit.reduction.control import Budget, Control, Counts, Spending
 from reducekit.reduction.verdicts import Verdicts
+from reducekit.run import Limits
 
 FIRST = 2.0
 """Seconds of the input: here the limit, too."""

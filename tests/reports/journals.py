@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from reducekit.journal import Contents, Head, digest, load, open_journal
-from reducekit.oracle.outcome import Outcome
+from reducekit.run import Outcome
 
 
 def head(text: bytes, command: str = "z3 FILE", criterion: str = "") -> Head:

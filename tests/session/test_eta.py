@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from reducekit.events import Accepted, Checked, Event, PassStarted
 from reducekit.executors.executor import InProcess
 from reducekit.frontends.smt2 import Smt2
-from reducekit.oracle.limits import Limits
 from reducekit.reduction import Reduction
+from reducekit.run import Limits
 from reducekit.session.progress import Limit, Pace, Progress, Range, checks_left, in_words
 from reducekit.strategies.adaptive import adaptive
 from tests.frontends.smt2.make_scripts import script

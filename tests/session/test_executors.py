@@ -7,13 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from reducekit.executors.executor import InProcess, NoSignals
+from reducekit.executors.executor import InProcess, Repeat, Repeating
 from reducekit.executors.local import LocalExecutor
-from reducekit.executors.repeating import Repeat, Repeating
 from reducekit.oracle.command import Command
-from reducekit.oracle.criterion import Everything, ExitZero
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.oracle import Oracle
+from reducekit.oracle.criterion import Everything, Oracle
+from reducekit.oracle.printed import ExitZero
+from reducekit.run import Limits, NoSignals
 from reducekit.session import Options
 from reducekit.session.runs.openers import Executors, local_opener, opener_of, run_once
 

@@ -7,24 +7,17 @@ from typing import Any
 import pytest
 
 from reducekit.errors import NotInterestingError
+from reducekit.executors.executor import Repeat
 from reducekit.executors.local import LocalExecutor
-from reducekit.executors.repeating import Repeat
 from reducekit.oracle.command import Command
-from reducekit.oracle.criterion import (
-    Criterion,
-    Disagree,
-    ExitZero,
-    Matches,
-    OwnFailure,
-    SameSignature,
-    SlowerThan,
-    TimesOut,
-)
+from reducekit.oracle.criterion import Criterion, Oracle
+from reducekit.oracle.disagreement import Disagree
 from reducekit.oracle.flips import Flips
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.oracle import Oracle
-from reducekit.oracle.outcome import Outcome
+from reducekit.oracle.own import OwnFailure, SameSignature, TimesOut
+from reducekit.oracle.printed import ExitZero, Matches
 from reducekit.oracle.signature import Signature
+from reducekit.oracle.slow import SlowerThan
+from reducekit.run import Limits, Outcome
 from reducekit.session.runs.golden import (
     Golden,
     GoldenRunError,

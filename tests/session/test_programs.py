@@ -13,7 +13,7 @@ import pytest
 import reducekit
 from reducekit.errors import UsageError
 from reducekit.events import Event, Notice
-from reducekit.frontend import Frontend
+from reducekit.format import Frontend
 from reducekit.frontends.aiger import Aiger
 from reducekit.frontends.btor import Btor
 from reducekit.frontends.cnf import Cnf

@@ -11,11 +11,12 @@ from reducekit import Report, reduce
 from reducekit.journal import load
 from reducekit.oracle.also import Also, about_answers
 from reducekit.oracle.cost import CostAtLeast
-from reducekit.oracle.criterion import Criterion, Matches
+from reducekit.oracle.criterion import Criterion
 from reducekit.oracle.flips import Flips
-from reducekit.oracle.outcome import Outcome
+from reducekit.oracle.printed import Matches
 from reducekit.reports.account import account
 from reducekit.reports.page import page
+from reducekit.run import Outcome
 from reducekit.session.runs.variants import good_and_bad
 
 IDLE = "".join(f"(declare-const q{k} Int)\n(assert (< q{k} {k}))\n" for k in range(9))

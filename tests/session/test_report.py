@@ -8,8 +8,8 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
-from reducekit.oracle.outcome import Outcome
 from reducekit.reduction import Counts, Skip
+from reducekit.run import Outcome
 from reducekit.session.progress import Progress
 from reducekit.session.report import (
     SCHEMA,

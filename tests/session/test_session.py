@@ -21,10 +21,10 @@ from reducekit.errors import (
     UsageError,
 )
 from reducekit.events import Accepted, Checked, Event, FailureFound, Finished, Notice, Started
-from reducekit.executors.repeating import Repeat
+from reducekit.executors.executor import Repeat
 from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.text import Text
-from reducekit.oracle.limits import Limits
+from reducekit.run import Limits
 from reducekit.session import Options, Session
 from reducekit.session.phases.begin import _first_wall as first_wall
 from reducekit.session.place.inputs import refuse_other_format

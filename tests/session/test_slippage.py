@@ -6,16 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from reducekit.oracle.criterion import (
-    Criterion,
-    Disagree,
-    ExitZero,
-    Matches,
-    SameSignature,
-    SlowerThan,
-)
-from reducekit.oracle.outcome import Outcome
+from reducekit.oracle.criterion import Criterion
+from reducekit.oracle.disagreement import Disagree
+from reducekit.oracle.own import SameSignature
+from reducekit.oracle.printed import ExitZero, Matches
 from reducekit.oracle.signature import Signature, signature
+from reducekit.oracle.slow import SlowerThan
+from reducekit.run import Outcome
 from reducekit.session.runs.slippage import Captured, SlippageTracker, captured
 from reducekit.session.runs.slippage import _ends as ends
 

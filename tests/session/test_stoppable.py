@@ -7,8 +7,8 @@ import time
 import pytest
 
 from reducekit.executors.executor import Executor, Finished
-from reducekit.oracle.limits import Limits
 from reducekit.reduction.control import POLL, Control, Stopped
+from reducekit.run import Limits
 from reducekit.session.runs.openers import Stoppable
 
 

@@ -14,7 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from reducekit.errors import ReducekitError
 from reducekit.executors.executor import Executor
 from reducekit.hunt import Hunt, HuntOptions
-from reducekit.oracle.oracle import Oracle
+from reducekit.oracle.criterion import Oracle
 from tests.state_machine.dying import Ending, die, in_child
 from tests.state_machine.expectations import TALLY, expect
 from tests.state_machine.inputs import FORMATS

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from reducekit.frontend import Frontend
+from reducekit.format import Frontend
 from reducekit.registry import frontend
 
 SMT2 = """(set-logic QF_LIA)

@@ -14,10 +14,9 @@ from pathlib import Path
 from typing import Literal
 
 from reducekit.executors.executor import Executor, Finished
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.oracle import Oracle
-from reducekit.oracle.outcome import Outcome
+from reducekit.oracle.criterion import Oracle
 from reducekit.oracle.stack import is_debugger
+from reducekit.run import Limits, Outcome
 
 SECONDS = 0.001
 """What each run takes: the same on all machines, as limits follow it."""

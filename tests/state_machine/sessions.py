@@ -25,7 +25,7 @@ from reducekit.errors import ReducekitError, UsageError
 from reducekit.events import Event, Notice, RolledBack
 from reducekit.executors.executor import Executor
 from reducekit.journal import journal_path, load
-from reducekit.oracle.oracle import Oracle
+from reducekit.oracle.criterion import Oracle
 from reducekit.session import Options, Session
 from tests.state_machine.dying import Ending, die, in_child
 from tests.state_machine.expectations import TALLY, expect

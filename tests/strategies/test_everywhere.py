@@ -15,11 +15,11 @@ import pytest
 from reducekit import registry
 from reducekit.events import Accepted, Event
 from reducekit.executors.executor import InProcess
-from reducekit.frontend import Frontend
+from reducekit.format import Frontend
 from reducekit.frontends.btor import Btor
 from reducekit.frontends.trace import Traces
-from reducekit.oracle.limits import Limits
 from reducekit.reduction import Reduction
+from reducekit.run import Limits
 from reducekit.search.problem import Graph
 from reducekit.search.strategy import Strategy
 from reducekit.strategies.adaptive import adaptive

@@ -14,8 +14,8 @@ from reducekit.search.strategy import Strategy
 from reducekit.strategies.adaptive import adaptive
 from reducekit.strategies.ddmin import ddmin
 from reducekit.strategies.halving import halving
-from reducekit.strategies.hdd import hdd
 from reducekit.strategies.perses import perses
+from reducekit.strategies.thesis import hdd
 from reducekit.strategies.vulcan import vulcan
 
 STRATEGIES = (adaptive, ddmin, halving, hdd, perses, vulcan)

@@ -8,8 +8,8 @@ import pytest
 
 from reducekit import registry
 from reducekit.executors.executor import InProcess
-from reducekit.oracle.limits import Limits
 from reducekit.reduction import Reduction
+from reducekit.run import Limits
 from reducekit.ui.catalogue import likenesses
 from tests.strategies.test_everywhere import CASES, FRONTENDS, fresh
 

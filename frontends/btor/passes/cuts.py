@@ -17,12 +17,12 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 
 from reducekit.change import Change
+from reducekit.format import pass_
 from reducekit.frontends.btor.model.dag import line_of, reached
 from reducekit.frontends.btor.model.simplify import EVERY
 from reducekit.frontends.btor.model.view import BtorView
 from reducekit.frontends.btor.passes.line_graph import KINDS, DropRoots, LineGraph, line_graph
 from reducekit.frontends.common.items import WholeItems
-from reducekit.passes import pass_
 from reducekit.search.problem import (
     FixedSearch,
     Graph,
@@ -34,9 +34,8 @@ from reducekit.search.problem import (
 )
 from reducekit.search.selecting import Selector
 from reducekit.strategies.adaptive import backward
-from reducekit.strategies.breadth_first import OneByOne
-from reducekit.strategies.change_reference import change_reference, change_reference_plus
 from reducekit.strategies.graph import GraphAlgorithm, walk
+from reducekit.strategies.thesis import OneByOne, change_reference, change_reference_plus
 
 _FEW = 8
 

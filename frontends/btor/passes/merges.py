@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from reducekit.change import Change, Edit
+from reducekit.format import pass_
 from reducekit.frontends.btor.model.dag import ROOTS, Array, line_of, moved
 from reducekit.frontends.btor.model.operators import CONSTANTS, SYMMETRIC, Op
 from reducekit.frontends.btor.model.view import BtorView
 from reducekit.frontends.btor.passes.line_graph import line_graph
 from reducekit.frontends.common.items import Alternatives
-from reducekit.passes import pass_
 from reducekit.search.problem import IndependentChanges, Selection, independent
 
 _LASTING = frozenset({*map(int, ROOTS), int(Op.SORT)})

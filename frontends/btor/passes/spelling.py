@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 
 from reducekit.change import Change, Edit
+from reducekit.format import pass_
 from reducekit.frontends.btor.model.dag import Array, Dag, constant_value, line_of, reordered
 from reducekit.frontends.btor.model.operators import (
     CONSTANTS,
@@ -24,7 +25,6 @@ from reducekit.frontends.btor.model.simplify import simplify_dag
 from reducekit.frontends.btor.model.view import BtorView
 from reducekit.frontends.btor.model.writer import canonical
 from reducekit.frontends.common.items import Alternatives
-from reducekit.passes import pass_
 from reducekit.search.problem import Items, Selection, independent
 
 

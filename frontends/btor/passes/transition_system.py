@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from reducekit.change import Change, Edit
+from reducekit.format import pass_
 from reducekit.frontends.btor.model.operators import Op
 from reducekit.frontends.btor.model.view import BtorView
 from reducekit.frontends.btor.passes.merges import dropped, idle
 from reducekit.frontends.common.items import NodeItems, WholeItems
-from reducekit.passes import pass_
 from reducekit.search.problem import IndependentChanges, Items
 
 

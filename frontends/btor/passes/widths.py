@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from reducekit.change import Change, Edit
+from reducekit.format import pass_
 from reducekit.frontends.btor.model.dag import (
     Builder,
     Dag,
@@ -20,7 +21,6 @@ from reducekit.frontends.btor.model.view import BtorView
 from reducekit.frontends.btor.model.writer import canonical
 from reducekit.frontends.btor.passes.width_classes import Link, WidthClasses, settled, width_classes
 from reducekit.frontends.classes import variables
-from reducekit.passes import pass_
 from reducekit.search.problem import NOTHING, Closure, Items, Selection
 
 # Lines of a graph whose classes are narrowed one by one; each candidate is built from the whole

@@ -16,13 +16,7 @@ from reducekit.frontends.smt2.generate.scripts import Parameters, generate_scrip
 from reducekit.frontends.smt2.generate.vocabulary import ANY, theories_of
 from reducekit.frontends.smt2.language.operators import EXTENSIONS
 from reducekit.frontends.solver_options import in_commands, read_options
-from reducekit.offers import (
-    FormatOption,
-    Generated,
-    Generation,
-    InputGenerator,
-    words_of,
-)
+from reducekit.offers import FormatOption, Generated, Generation, InputGenerator, words_of
 
 
 def _most(name: str, default: int, text: str, most: int) -> FormatOption:

@@ -1,9 +1,9 @@
 """The passes on scripts, grouped by what they change."""
 
-# A pass here is a list of changes to the text of a script; `reducekit/passes.py` tells how to write
-# one. Terms are mostly left to the pass *graph*, which sees equal terms as one. The others are for
-# what is no term, and so no node of the graph: commands, scopes, declared sorts, parameters,
-# attributes, names and notations.
+# A pass here is a list of changes to the text of a script; `reducekit.format.Pass` tells how to
+# write one. Terms are mostly left to the pass *graph*, which sees equal terms as one. The others
+# are for what is no term, and so no node of the graph: commands, scopes, declared sorts,
+# parameters, attributes, names and notations.
 #
 # Each change carries along what it needs, as a solver stops at the first error: a declaration goes
 # with its users, a parameter with an argument at each call, a sort with all its spellings. So no

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from reducekit.change import Change, Edit
+from reducekit.format import pass_
 from reducekit.frontends.smt2.language.commands import head_of
 from reducekit.frontends.smt2.language.scopes import Definition
 from reducekit.frontends.smt2.language.sorts import print_sort
 from reducekit.frontends.smt2.language.terms import Terms
 from reducekit.frontends.smt2.language.view import ScriptView
-from reducekit.passes import pass_
 from reducekit.search.problem import IndependentItems, Selection
 
 _DEFINES = frozenset(b"define-fun define-fun-rec define-const".split())

@@ -8,9 +8,9 @@ from functools import cached_property
 
 from reducekit.change import Change, Edit
 from reducekit.document import Document
+from reducekit.format import pass_
 from reducekit.frontends.smt2.language.commands import Commands
 from reducekit.frontends.smt2.language.view import ScriptView
-from reducekit.passes import pass_
 from reducekit.search.problem import (
     Closure,
     FixedSearch,

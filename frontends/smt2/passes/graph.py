@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from reducekit.change import Change
+from reducekit.format import pass_
 from reducekit.frontends.smt2.graph.analysis import Analysis
 from reducekit.frontends.smt2.graph.build import build
 from reducekit.frontends.smt2.graph.closing import LATE, Closing
@@ -20,7 +21,6 @@ from reducekit.frontends.smt2.language.commands import tokens_of
 from reducekit.frontends.smt2.language.parser import parse
 from reducekit.frontends.smt2.language.view import ScriptView
 from reducekit.frontends.smt2.passes.spelling import tidy
-from reducekit.passes import pass_
 from reducekit.search.problem import FixedSearch, Problem, Search
 
 _TRIES, _FEW_TRIES = 20, 3

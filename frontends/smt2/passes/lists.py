@@ -8,11 +8,11 @@ from functools import partial
 
 from reducekit.change import Change, Edit
 from reducekit.document import Document
+from reducekit.format import pass_
 from reducekit.frontends.smt2.language.commands import head_of
 from reducekit.frontends.smt2.language.view import ScriptView
 from reducekit.frontends.smt2.passes.declarations import Part, PartItems
 from reducekit.frontends.smt2.passes.phases import PATTERNS
-from reducekit.passes import pass_
 from reducekit.search.problem import LeafTree, Move, Selection
 
 # A keyword is the subject of these commands, not an attribute: without it nothing is left of them.

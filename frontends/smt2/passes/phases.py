@@ -19,7 +19,7 @@ from functools import partial
 from itertools import count, islice
 
 from reducekit.change import Change, Edit
-from reducekit.frontend import Schedule
+from reducekit.format import Schedule
 from reducekit.frontends.smt2.language.commands import head_of
 from reducekit.frontends.smt2.language.constants import is_constant, literal_value
 from reducekit.frontends.smt2.language.logics import Theories, theories_of

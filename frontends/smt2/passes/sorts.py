@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from reducekit.change import Change, Edit, Template
+from reducekit.format import pass_
 from reducekit.frontends.smt2.language.commands import head_of
 from reducekit.frontends.smt2.language.scopes import Definition
 from reducekit.frontends.smt2.language.sorts import Sort, substitute, write_sort
 from reducekit.frontends.smt2.language.terms import Terms
 from reducekit.frontends.smt2.language.view import ScriptView
 from reducekit.frontends.smt2.passes.declarations import Part, PartItems, bare, body_of
-from reducekit.passes import pass_
 from reducekit.search.problem import (
     IndependentChanges,
     LeafTree,

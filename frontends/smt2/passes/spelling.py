@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from reducekit.change import Change, Edit
 from reducekit.document import Document
+from reducekit.format import pass_
 from reducekit.frontends.smt2.language.constants import (
     is_constant,
     literal_value,
@@ -19,7 +20,6 @@ from reducekit.frontends.smt2.language.script import Script, analyse
 from reducekit.frontends.smt2.language.sorts import RESERVED
 from reducekit.frontends.smt2.language.theories import TAKEN
 from reducekit.frontends.smt2.language.view import ScriptView
-from reducekit.passes import pass_
 from reducekit.search.problem import (
     FixedSearch,
     IndependentChanges,

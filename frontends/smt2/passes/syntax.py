@@ -17,10 +17,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from reducekit.change import Change, Edit, Template
+from reducekit.format import pass_
 from reducekit.frontends.smt2.language.commands import head_of
 from reducekit.frontends.smt2.language.terms import Terms, subterms
 from reducekit.frontends.smt2.language.view import ScriptView
-from reducekit.passes import pass_
 from reducekit.search.lazy import Lazy
 from reducekit.search.problem import (
     FixedSearch,

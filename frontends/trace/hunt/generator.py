@@ -28,7 +28,7 @@ from reducekit.frontends.trace.player.faults import patch_of
 from reducekit.frontends.trace.player.fitted import fitted
 from reducekit.frontends.trace.player.live_replay import LiveReplay
 from reducekit.offers import FormatOption, Generated, Generation, InputGenerator
-from reducekit.oracle.outcome import Outcome
+from reducekit.run import Outcome
 
 _NOT_ALLOWED = ("contract", "parse")
 _USUAL = "lingeling"

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from reducekit.errors import UsageError
-from reducekit.executors.executor import Closing, Executor
-from reducekit.frontend import Frontend
+from reducekit.executors.executor import Executor
+from reducekit.executors.own import OwnReduction, OwnTests, Tested, Testing
+from reducekit.format import Format
 from reducekit.frontends.trace.generate.generator import Generator
 from reducekit.frontends.trace.hunt.generator import TraceOptions
 from reducekit.frontends.trace.language.calls import Call
@@ -42,12 +43,10 @@ from reducekit.frontends.trace.player.live_tester import LiveTester
 from reducekit.frontends.trace.player.replay_executor import ReplayExecutor
 from reducekit.offers import KILLED, FormatOption
 from reducekit.oracle.command import Command
-from reducekit.oracle.criterion import Criterion, SameSignature
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.oracle import Oracle
-from reducekit.oracle.outcome import Outcome
+from reducekit.oracle.criterion import Criterion, Oracle
+from reducekit.oracle.own import SameSignature
 from reducekit.oracle.signature import Signature, signature
-from reducekit.own_checks import OwnReduction, OwnTests, Tested, Testing
+from reducekit.run import Closing, Limits, Outcome
 
 _PATIENCE = 1000  # checks in a row without success that end a reduction
 _OUTPUT = 1 << 20  # bytes that a replay may print
@@ -184,7 +183,7 @@ def _killed(outcome: ReplayOutcome) -> bool:
 
 
 def reduction(
-    traces: Callable[..., Frontend], system: System, criterion: Criterion, text: bytes
+    traces: Callable[..., Format], system: System, criterion: Criterion, text: bytes
 ) -> OwnReduction:
     """Return how a trace is reduced that shows a bug.
 
@@ -246,9 +245,7 @@ def reduction(
     )
 
 
-def own_tests(
-    traces: Callable[..., Frontend], values: Mapping[str, Any], limits: Limits
-) -> OwnTests:
+def own_tests(traces: Callable[..., Format], values: Mapping[str, Any], limits: Limits) -> OwnTests:
     """Return how traces are tested by a library. Raises UsageError."""
     compare, no_compare = values["compare"], values["no_compare"]
     if no_compare and compare is not None:
@@ -309,7 +306,7 @@ def _summary(counts: Mapping[str, int], inputs: int, seconds: float) -> tuple[st
     )
 
 
-def testing(traces: Callable[..., Frontend]) -> Testing:
+def testing(traces: Callable[..., Format]) -> Testing:
     """Return the tests by a library; `traces` makes the frontend that reduces what fails."""
     return Testing(
         partial(own_tests, traces),

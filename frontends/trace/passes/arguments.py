@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, permutations
 
+from reducekit.format import pass_
 from reducekit.frontends.trace.language.calls import Call, altered, with_argument
 from reducekit.frontends.trace.model.definition import CallModel
 from reducekit.frontends.trace.passes.alterations import Alteration
@@ -17,7 +18,6 @@ from reducekit.frontends.trace.passes.items import (
     together,
 )
 from reducekit.frontends.trace.passes.view import TraceView
-from reducekit.passes import pass_
 
 # The maximum number of variables to try one by one.
 _FEW = 40

@@ -5,11 +5,11 @@ from __future__ import annotations
 from binascii import crc32
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from reducekit.format import pass_
 from reducekit.frontends.trace.language.calls import Call, differing, plain, raws, with_result
 from reducekit.frontends.trace.passes.alterations import dropped
 from reducekit.frontends.trace.passes.items import CallItems, items
 from reducekit.frontends.trace.passes.view import TraceView
-from reducekit.passes import pass_
 from reducekit.search.problem import FixedSearch
 from reducekit.search.selecting import Selecting
 from reducekit.strategies.sampling import Sampling

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from reducekit.change import Change
-from reducekit.frontend import Pass, Schedule
+from reducekit.format import Pass, Schedule
 from reducekit.frontends.trace.passes import drop
 from reducekit.frontends.trace.passes.alterations import dropped
 from reducekit.frontends.trace.passes.arguments import compact

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from math import isqrt
 from typing import Literal, NamedTuple
 
+from reducekit.format import pass_
 from reducekit.frontends.trace.language.calls import Call, Value, with_argument
 from reducekit.frontends.trace.model.definition import Option
 from reducekit.frontends.trace.passes.alterations import Alteration
@@ -23,7 +24,6 @@ from reducekit.frontends.trace.passes.items import (
     substitutions,
 )
 from reducekit.frontends.trace.passes.view import TraceView
-from reducekit.passes import pass_
 
 OptionMode = Literal["none", "explicit", "all"]
 """Which options are reduced: none, those that the trace sets, all that the model knows."""

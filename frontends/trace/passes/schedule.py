@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reducekit.frontend import Pass, Schedule
+from reducekit.format import Pass, Schedule, when
 from reducekit.frontends.trace.passes import drop
 from reducekit.frontends.trace.passes.arguments import (
     Fold,
@@ -26,7 +26,6 @@ from reducekit.frontends.trace.passes.options import (
 )
 from reducekit.frontends.trace.passes.skeleton import Skeleton, halves
 from reducekit.frontends.trace.passes.view import TraceView
-from reducekit.passes import when
 
 # Variables, fewer than which are merged one by one.
 #

@@ -11,13 +11,13 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from reducekit.format import pass_
 from reducekit.frontends.trace.passes.alterations import Alteration, Drops
 from reducekit.frontends.trace.passes.batches import smaller, step_to
 from reducekit.frontends.trace.passes.items import Substitutions, parts_of, substitutions
 from reducekit.frontends.trace.passes.neighbours import repaired
 from reducekit.frontends.trace.passes.options import OptionMode
 from reducekit.frontends.trace.passes.view import TraceView
-from reducekit.passes import pass_
 
 # Calls that are played: two replays.
 _WORK = 40_000

@@ -18,7 +18,7 @@ from reducekit.frontends.trace.player.checker import Checker
 from reducekit.frontends.trace.player.contract import was_lawful
 from reducekit.frontends.trace.player.outcome import ReplayOutcome
 from reducekit.frontends.trace.player.server_pool import ReplayServer
-from reducekit.oracle.limits import Limits
+from reducekit.run import Limits
 
 # Ends of a replay that belong to a call.
 ENDED = ("signal", "exit", "mismatch", "timeout")

@@ -35,11 +35,10 @@ from reducekit.frontends.trace.player.libraries import Library, find_library
 from reducekit.frontends.trace.player.outcome import MISMATCH, ReplayOutcome, where
 from reducekit.frontends.trace.player.server_pool import ReplayServer
 from reducekit.oracle.command import Command
-from reducekit.oracle.criterion import Everything
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.oracle import Oracle
+from reducekit.oracle.criterion import Everything, Oracle
 from reducekit.oracle.responses import read_answers
 from reducekit.oracle.signature import failure_line
+from reducekit.run import Limits
 
 Kind = Literal["model", "unsat", "core", "sat"]
 _SAID = {

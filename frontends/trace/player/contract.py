@@ -14,11 +14,10 @@ from reducekit.frontends.trace.model.check import first_violation
 from reducekit.frontends.trace.model.definition import Model, Sign
 from reducekit.frontends.trace.model.machine import Machine
 from reducekit.frontends.trace.player.outcome import ReplayOutcome
-from reducekit.oracle.also import Also
-from reducekit.oracle.criterion import Criterion, Matches, SameSignature
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.outcome import Outcome
-from reducekit.oracle.stack import SameStack
+from reducekit.oracle.criterion import Criterion, innermost
+from reducekit.oracle.own import SameSignature
+from reducekit.oracle.printed import Matches
+from reducekit.run import Limits, Outcome
 
 _UNLAWFUL = ("contract", "parse")
 _Table = Iterable[tuple[str, Iterable[Sign]]]
@@ -58,9 +57,7 @@ def without_slips(criterion: Criterion, table: _Table, *, lawful: bool = True) -
     the input is not `lawful`.
     """
     # What other criteria add to the user's does not change what is asked for.
-    asked = criterion
-    while isinstance(asked, Also | SameStack):
-        asked = asked.inner
+    asked = innermost(criterion)
     wanted = isinstance(asked, Matches) and bool(asked.out or asked.err or not lawful)
     if isinstance(asked, SameSignature):
         end, line = asked.expected, asked.expected.line or b""

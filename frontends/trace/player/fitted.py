@@ -16,11 +16,11 @@ from pathlib import Path
 
 from msgspec import structs
 
+from reducekit.executors.own import Subject
 from reducekit.frontends.trace.model.definition import Model, Option, Options, Preset
 from reducekit.frontends.trace.model.structure import Names, Range
 from reducekit.frontends.trace.player.helpers import answer
 from reducekit.frontends.trace.player.libraries import Library
-from reducekit.own_checks import Subject
 
 # `CaDiCaL::Options::table` is an array of structures: the name, default, least and greatest
 # value, up to 1.5 the description, later flags between; so an entry has 32 or 40 bytes. The

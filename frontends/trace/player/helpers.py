@@ -16,7 +16,7 @@ from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 
-from reducekit.folders import cache_folder
+from reducekit.runtime import cache_folder
 
 _COMPILERS = {".c": ("cc", "gcc", "clang"), ".cpp": ("c++", "g++", "clang++")}
 _LANGUAGES = {".c": "c", ".cpp": "c++"}

@@ -44,7 +44,7 @@ from reducekit.frontends.trace.player.server import (
     STRING,
 )
 from reducekit.frontends.trace.player.session import DEFAULT_LIMITS, STRINGS, Session, Setup
-from reducekit.oracle.limits import Limits
+from reducekit.run import Limits
 
 _INT = array("i").itemsize
 _NOT_ASKED = -1  # no wait status

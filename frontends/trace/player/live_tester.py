@@ -18,7 +18,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
-from reducekit.executors.executor import Closing
 from reducekit.frontends.trace.formats.convert import names_of
 from reducekit.frontends.trace.generate.generator import Generated, Generator
 from reducekit.frontends.trace.language.calls import Call, Value
@@ -38,7 +37,7 @@ from reducekit.frontends.trace.player.live_replay import LiveReplay, PendingQuer
 from reducekit.frontends.trace.player.outcome import ReplayOutcome
 from reducekit.frontends.trace.player.server_pool import ReplayServer
 from reducekit.frontends.trace.player.session import DEFAULT_LIMITS
-from reducekit.oracle.limits import Limits
+from reducekit.run import Closing, Limits
 
 _FORMULAS = 200  # that a process of the other solver takes, one after the other
 # Traces that share a process: by then the cost of a process does not matter any more.

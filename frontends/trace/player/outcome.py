@@ -10,7 +10,7 @@ from typing import Literal
 
 from reducekit.frontends.trace.language.calls import Call, Value
 from reducekit.frontends.trace.player.records import Illegal
-from reducekit.oracle.outcome import Outcome, ended
+from reducekit.run import Outcome, ended
 
 Kind = Literal["ok", "contract", "parse", "mismatch", "signal", "exit", "timeout", "output"]
 

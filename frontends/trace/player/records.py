@@ -41,7 +41,7 @@ from reducekit.frontends.trace.player.server import (
     STORES,
     STRING,
 )
-from reducekit.oracle.limits import Limits
+from reducekit.run import Limits
 
 _ARGUMENTS = 6
 _REMEMBERED = 1 << 18  # encoded calls to remember: 32 to 64 bytes each, and the key

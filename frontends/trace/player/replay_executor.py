@@ -25,8 +25,7 @@ from reducekit.frontends.trace.player.contract import was_lawful
 from reducekit.frontends.trace.player.outcome import PARSE, ReplayOutcome
 from reducekit.frontends.trace.player.server_pool import ReplayServer
 from reducekit.oracle.criterion import Criterion, verdict
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.outcome import Outcome
+from reducekit.run import Limits, Outcome
 
 # Checks that share a replay at most: each one that was not played was proposed for nothing.
 MOST_TOGETHER = 32

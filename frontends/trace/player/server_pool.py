@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from reducekit.executors.executor import Closing, ExecutorError
+from reducekit.executors.executor import ExecutorError
 from reducekit.frontends.trace.language.calls import Call
 from reducekit.frontends.trace.player.faults import Patch
 from reducekit.frontends.trace.player.libraries import Library
@@ -21,7 +21,7 @@ from reducekit.frontends.trace.player.session import (
     Setup,
     room_for,
 )
-from reducekit.oracle.limits import Limits
+from reducekit.run import Closing, Limits
 
 _PATIENCE = 1.0  # seconds to wait for what has been killed
 

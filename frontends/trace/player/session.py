@@ -14,7 +14,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 
 from reducekit.errors import UsageError
-from reducekit.executors.executor import Closing, ExecutorError
+from reducekit.executors.executor import ExecutorError
 from reducekit.frontends.trace.language.calls import Call
 from reducekit.frontends.trace.player import server
 from reducekit.frontends.trace.player.faults import Patch
@@ -22,8 +22,7 @@ from reducekit.frontends.trace.player.helpers import compiled
 from reducekit.frontends.trace.player.libraries import Library
 from reducekit.frontends.trace.player.outcome import CONVERTED, Ending, ReplayOutcome, interpret
 from reducekit.frontends.trace.player.records import RESERVED, Encoder, Illegal, prologue
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.outcome import ended
+from reducekit.run import Closing, Limits, ended
 
 # Of a replay. A trace of 2,000 calls takes some milliseconds.
 DEFAULT_LIMITS = Limits(wall=60, cpu=10, memory=4 << 30, output=1 << 20)

@@ -6,8 +6,8 @@ From the session to the command:
     admission.py    which workers can run the checks: each is asked what it lacks
     base_text.py    the common base text, so that only edits are sent
     connection.py   a thread with a Dask client: tracks the workers, starts a checker on each
-    checker.py      that checker: a Dask actor that relays orders and reports
-    checking.py     the process of each checker, which runs the checks
+    checking.py     that checker: a Dask actor that relays orders and reports, and the process
+                    that runs the checks
     spec.py         where the cluster is, and how one is started
 
 A check is a call of an actor, not a Dask task: that takes a fifth of the processor time

@@ -15,7 +15,7 @@ from reducekit.executors.cluster.checking import SHIPPED
 from reducekit.executors.cluster.connection import Connection, Link
 from reducekit.executors.executor import ExecutorError
 from reducekit.oracle.command import PLACE, Command
-from reducekit.version import __version__
+from reducekit.runtime import __version__
 
 _LATECOMERS = 1.0  # seconds that those who answer later are waited for, once one is admitted
 _LISTED = 20  # workers

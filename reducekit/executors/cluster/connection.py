@@ -16,11 +16,11 @@ from concurrent.futures import Future
 from typing import Any, TypeVar
 
 from reducekit.errors import ReducekitError, UsageError
-from reducekit.executors.cluster.checker import HEAD, Checker
-from reducekit.executors.cluster.checking import LEASE, Cancel, Order, Report
+from reducekit.executors.cluster.checking import HEAD, LEASE, Cancel, Checker, Order, Report
 from reducekit.executors.cluster.spec import ClusterSpec, start
-from reducekit.executors.executor import Closing, ExecutorError
-from reducekit.version import __version__
+from reducekit.executors.executor import ExecutorError
+from reducekit.run import Closing
+from reducekit.runtime import __version__
 
 _CONNECTING = 10.0  # seconds
 _ANSWERING = 10.0  # seconds that the scheduler may take to answer

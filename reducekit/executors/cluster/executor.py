@@ -26,8 +26,8 @@ from reducekit.executors.cluster.base_text import BaseText
 from reducekit.executors.cluster.checking import Check, Close, Order, Setup
 from reducekit.executors.cluster.connection import Connection, Link, LinkError
 from reducekit.executors.executor import Executor, ExecutorError, Finished
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.oracle import Oracle
+from reducekit.oracle.criterion import Oracle
+from reducekit.run import Limits
 
 AHEAD = 4
 """Slots per check that waits on the worker: so no slot idles until the next message."""

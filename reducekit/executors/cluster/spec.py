@@ -231,10 +231,7 @@ def _needed(module: str) -> Any:
         # Dask logs each worker and scheduler that goes; reducekit says so itself, once. On import
         # Dask gives some of its loggers a level of their own. A program that has imported Dask
         # before keeps its settings.
-        for name in [each for each in logging.root.manager.loggerDict if _is_dasks(each)]:
-            logging.getLogger(name).setLevel(logging.CRITICAL)
+        for name in list(logging.root.manager.loggerDict):
+            if name.partition(".")[0] in ("distributed", "tornado"):
+                logging.getLogger(name).setLevel(logging.CRITICAL)
     return found
-
-
-def _is_dasks(logger: str) -> bool:
-    return logger.partition(".")[0] in ("distributed", "tornado")

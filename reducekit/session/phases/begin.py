@@ -14,13 +14,11 @@ from pathlib import Path
 from reducekit.errors import StoppedError, UsageError
 from reducekit.events import FailureFound
 from reducekit.journal import digest
-from reducekit.offers import Claims
-from reducekit.oracle.also import about_answers, innermost
+from reducekit.oracle.also import about_answers
 from reducekit.oracle.command import PLACE, Command
-from reducekit.oracle.criterion import SameSignature, TimesOut
+from reducekit.oracle.criterion import Oracle, innermost, within
 from reducekit.oracle.flips import Flips
-from reducekit.oracle.oracle import Oracle
-from reducekit.own_checks import AdaptsToFailure
+from reducekit.oracle.own import SameSignature, TimesOut
 from reducekit.reduction.control import Stopped
 from reducekit.session.place.inputs import plain_path
 from reducekit.session.place.journal import begin_again, discard, note_subject, note_written
@@ -215,18 +213,16 @@ def adapt(run: Run) -> None:
     run.say(job.opened.notice)
     failure = golden.criterion.describe()
     run.listen(FailureFound(failure))
-    if isinstance(job.frontend, AdaptsToFailure):
-        by_chance = isinstance(innermost(golden.criterion), Flips)
-        job = replace(job, frontend=job.frontend.for_failure(failure, by_chance=by_chance))
-        run.job = job
-    claimed = job.frontend.claimed(job.text) if isinstance(job.frontend, Claims) else None
+    by_chance = isinstance(innermost(golden.criterion), Flips)
+    job = replace(job, frontend=job.frontend.for_failure(failure, by_chance=by_chance))
+    run.job = job
     run.say(doubtful(golden))
     run.say(advice(golden))
-    run.say(in_the_wrong(golden.criterion, claimed))
+    run.say(in_the_wrong(golden.criterion, job.frontend.claimed(job.text)))
     if run.options.match_stack is not None:
         from reducekit.oracle.stack import SameStack
 
-        run.say(None if SameStack.within(golden.criterion) else UNTRACED)
+        run.say(None if within(golden.criterion, SameStack) else UNTRACED)
     if about_answers(golden.criterion):
         from reducekit.session.runs.variants import overridden
 

@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from reducekit.errors import ReducekitError
-from reducekit.oracle.also import innermost
-from reducekit.oracle.criterion import Everything, Matches, SameSignature
-from reducekit.oracle.oracle import Oracle
+from reducekit.oracle.criterion import Everything, Oracle, innermost, within
+from reducekit.oracle.own import SameSignature
+from reducekit.oracle.printed import Matches
 from reducekit.oracle.stack import (
     FRAMES,
     SameStack,
@@ -76,7 +76,7 @@ def _asked(run: Run) -> Callable[[bytes], Stack | None] | None:
     """Return the function that runs a text and returns where it crashes; None if nothing tells."""
     job, golden = run.job, run.golden
     # A hunt compares its reduced inputs itself, and gdb of this machine is not on all workers.
-    if run.options.known or job.cluster or job.own or SameStack.within(golden.criterion):
+    if run.options.known or job.cluster or job.own or within(golden.criterion, SameStack):
         return None
     if not isinstance(innermost(golden.criterion), SameSignature | Matches):
         return None

@@ -15,11 +15,10 @@ from reducekit.errors import (
     lack_of_resources,
 )
 from reducekit.executors.executor import Finished
-from reducekit.frontend import Frontend
-from reducekit.offers import Compares, Presents
+from reducekit.format import Format
 from reducekit.oracle.also import about_answers
-from reducekit.oracle.oracle import Oracle
-from reducekit.oracle.outcome import Outcome
+from reducekit.oracle.criterion import Oracle
+from reducekit.run import Outcome
 from reducekit.session.place.output import rescue, write_beside
 from reducekit.session.report import (
     INTERRUPTED,
@@ -59,8 +58,6 @@ def confirm(run: Run) -> None:
 def _pretty_print(run: Run) -> None:
     """Pretty-print the result if it still fails."""
     job, saved = run.job, run.saved
-    if not isinstance(job.frontend, Presents):
-        return
     text = job.frontend.pretty(saved.text)
     if text == saved.text or not job.commands or run.control.stopped:
         return
@@ -107,7 +104,7 @@ def report_of(run: Run, fresh: tuple[Ends | Shown, Ends | Shown] | None) -> Repo
         run.say(run.saved.restore())
     _refuse_unwritten(run)
     frontend = _beside_passing(run)
-    if isinstance(frontend, Presents) and not result.early:
+    if not result.early:
         run.say(frontend.remark(result.text))
     if overriding:
         run.say(
@@ -141,7 +138,7 @@ def report_of(run: Run, fresh: tuple[Ends | Shown, Ends | Shown] | None) -> Repo
         tries=run.tries,
         changed=changed,
         others=others,
-        passing=result.passing if isinstance(frontend, Compares) else None,
+        passing=result.passing if frontend.offers("beside") else None,
         fresh=fresh,
         places=places,
         left=left,
@@ -180,14 +177,10 @@ def _unwritten(path: Path, error: OSError, elsewhere: Path | None) -> ReducekitE
     return kind(message + (f"; it is in {elsewhere}" if elsewhere else ""))
 
 
-def _beside_passing(run: Run) -> Frontend:
+def _beside_passing(run: Run) -> Format:
     """Return the frontend for the result; if it compares with a passing text, write that one."""
     output, result, frontend = run.job.output, run.result, run.job.frontend
-    if not isinstance(frontend, Compares):
-        return frontend
-    found = frontend.beside(result.passing)
-    assert isinstance(found, Frontend)
-    if output is not None and result.stopped != INTERRUPTED:
+    if frontend.offers("beside") and output is not None and result.stopped != INTERRUPTED:
         path = output.path.with_name(f"{output.path.stem}.passing{output.path.suffix}")
         error = write_beside(path, result.passing, resumed=run.job.opened.resumed)
         run.say(
@@ -195,7 +188,7 @@ def _beside_passing(run: Run) -> Frontend:
             if error is None
             else f"the file that passes was not written: {error}"
         )
-    return found
+    return frontend.beside(result.passing)
 
 
 def _other_failures(run: Run) -> tuple[list[FailureChanged], list[OtherFailure]]:
@@ -222,7 +215,7 @@ def _other_failures(run: Run) -> tuple[list[FailureChanged], list[OtherFailure]]
 
 
 def _sizes(
-    run: Run, frontend: Frontend, *, interrupted: bool
+    run: Run, frontend: Format, *, interrupted: bool
 ) -> tuple[Mapping[str, int], Mapping[str, int]] | None:
     """Count the elements of the input and the result; None if a signal interrupted that."""
     text, result = run.job.text, run.result.text
@@ -234,7 +227,7 @@ def _sizes(
     return None
 
 
-def _count(frontend: Frontend, text: bytes) -> Mapping[str, int]:
+def _count(frontend: Format, text: bytes) -> Mapping[str, int]:
     """Count the elements of a text; only its bytes if it does not parse."""
     with contextlib.suppress(ParseError):
         return frontend.measure(frontend.parse(text))

@@ -18,17 +18,13 @@ from typing import TYPE_CHECKING
 
 from reducekit import registry
 from reducekit.errors import ParseError, UsageError
-from reducekit.executors.executor import Guard
-from reducekit.frontend import Frontend, View
-from reducekit.offers import ChecksModels, Claims, Overrides, Skips, Varies
+from reducekit.executors.own import OracleRequest, OwnOracle
+from reducekit.format import Format, Pass, View, help_of
 from reducekit.oracle.also import Quiet, about_answers, compares_answers
 from reducekit.oracle.command import Command, Vary
-from reducekit.oracle.criterion import Criterion
-from reducekit.oracle.kinds import regex
-from reducekit.oracle.limits import Limits
-from reducekit.own_checks import ChecksCandidates, GuardsCommand, OracleRequest, OwnOracle
-from reducekit.passes import Pass, help_of
+from reducekit.oracle.criterion import Criterion, regex
 from reducekit.reduction import STAGES, PassChoice, Protection
+from reducekit.run import Guard, Limits
 from reducekit.session.cluster import Cluster
 from reducekit.session.options import MISSING_COMMAND, Failure, Options, Words
 from reducekit.session.place.inputs import (
@@ -71,7 +67,7 @@ class Unclaimed:
 class _Test:
     """What decides whether a candidate fails."""
 
-    frontend: Frontend  # the one to reduce with: a format's own test may know more of the text
+    frontend: Format  # the one to reduce with: a format's own test may know more of the text
     options: Options  # those given, with what the format's own test adds
     own: OwnOracle | None
     limits: Limits
@@ -100,7 +96,7 @@ def prepare(options: Options, guard: Guard) -> Job:
             options, frontend.suffix, test.limits, guard, stack
         )
         choice = PassChoice(tuple(options.only), tuple(options.without), own_passes)
-        refused = frontend.refuses(text) if isinstance(frontend, Skips) else None
+        refused = frontend.refuses(text)
         if refused is not None:
             raise UsageError(refused)
         choice.of(frontend.schedule(strategy.passes))
@@ -114,7 +110,7 @@ def prepare(options: Options, guard: Guard) -> Job:
         options = _with_cluster(test.options, stack)
         opener = opener_of(options, frontend.suffix, guard)
         runs = options.command or (options.known and options.opener is None)
-        if own is None and runs and isinstance(frontend, GuardsCommand):
+        if own is None and runs:
             opener = frontend.opener(opener, text)
         with guard.held():
             opened = open_for(
@@ -157,7 +153,7 @@ def prepare(options: Options, guard: Guard) -> Job:
 
 def _format(
     options: Options, text: bytes, guard: Guard, stack: ExitStack
-) -> tuple[Frontend, OwnOracle | None]:
+) -> tuple[Format, OwnOracle | None]:
     """Return the format of the input, and how it checks candidates if no command is given.
 
     Raises UsageError, ParseError.
@@ -175,7 +171,7 @@ def _format(
     return frontend, own
 
 
-def _test(options: Options, frontend: Frontend, own: OwnOracle | None, text: bytes) -> _Test:
+def _test(options: Options, frontend: Format, own: OwnOracle | None, text: bytes) -> _Test:
     """Return what decides whether a candidate of the text fails. Raises UsageError."""
     needing = ("also_passes", "also_match", "match_stack", "cluster")
     if own is not None or options.interesting is not None:
@@ -186,9 +182,8 @@ def _test(options: Options, frontend: Frontend, own: OwnOracle | None, text: byt
     if own is not None:
         frontend, limits, notes = own.frontend, own.limits, list(own.notes)
         options = replace(options, command=own.command, opener=own.opener)
-    vary = frontend.variant if isinstance(frontend, Varies) else None
-    models = frontend if isinstance(frontend, ChecksModels) else None
-    commands, criterion = options.commands_and_criterion(vary, models)
+    vary = frontend.variant if frontend.offers("variant") else None
+    commands, criterion = options.commands_and_criterion(vary, frontend)
     fresh = options.fresh_commands(commands, criterion, vary)
     if options.unstable and vary is None:
         notes.append(
@@ -196,18 +191,13 @@ def _test(options: Options, frontend: Frontend, own: OwnOracle | None, text: byt
         )
     if about_answers(criterion):
         criterion = Quiet(criterion)
-        if isinstance(frontend, Overrides):
-            text, yielded = frontend.yielding(text, [each.words[1:] for each in commands])
-            if yielded:
-                names = ", ".join(f":{each}" for each in yielded)
-                notes.append(
-                    f"left out, as the commands set them and the input would override that: {names}"
-                )
-    if (
-        compares_answers(criterion)
-        and isinstance(frontend, Claims)
-        and frontend.unclaimed(text) != text
-    ):
+        text, yielded = frontend.yielding(text, [each.words[1:] for each in commands])
+        if yielded:
+            names = ", ".join(f":{each}" for each in yielded)
+            notes.append(
+                f"left out, as the commands set them and the input would override that: {names}"
+            )
+    if compares_answers(criterion) and frontend.unclaimed(text) != text:
         commands, fresh = (
             tuple(replace(each, vary=Unclaimed(frontend.unclaimed, each.vary)) for each in some)
             for some in (commands, fresh)
@@ -215,7 +205,7 @@ def _test(options: Options, frontend: Frontend, own: OwnOracle | None, text: byt
     return _Test(frontend, options, own, limits, commands, fresh, criterion, text, notes)
 
 
-def _frontend(options: Options, text: bytes) -> Frontend:
+def _frontend(options: Options, text: bytes) -> Format:
     given = options.format
     if given is None:
         path = plain_path(options.input) if isinstance(options.input, Path) else Path()
@@ -225,15 +215,15 @@ def _frontend(options: Options, text: bytes) -> Frontend:
     return registry.frontend(given) if isinstance(given, str) else given
 
 
-def _own_oracle(options: Options, frontend: Frontend, text: bytes, guard: Guard) -> OwnOracle:
+def _own_oracle(options: Options, frontend: Format, text: bytes, guard: Guard) -> OwnOracle:
     """Return how the format checks candidates. Raises UsageError if it requires a command."""
     failure = {field.name: getattr(options, field.name) for field in fields(Failure)}
     file = "-" if isinstance(options.input, bytes) else str(options.input)
-    if not isinstance(frontend, ChecksCandidates):
+    request = OracleRequest(text, options.input_name, file, failure, options.limits(), guard)
+    own: OwnOracle | None = frontend.own_oracle(request)
+    if own is None:
         raise UsageError(MISSING_COMMAND)
-    return frontend.own_oracle(
-        OracleRequest(text, options.input_name, file, failure, options.limits(), guard)
-    )
+    return own
 
 
 def _protection(options: Options, text: bytes) -> Protection:
@@ -245,7 +235,7 @@ def _protection(options: Options, text: bytes) -> Protection:
     return Protection.of(text, patterns)
 
 
-def _parsed(options: Options, frontend: Frontend, text: bytes) -> tuple[Frontend, View]:
+def _parsed(options: Options, frontend: Format, text: bytes) -> tuple[Format, View]:
     """Parse the input; with `lenient`, a text that does not parse is read as lines."""
     try:
         view = frontend.parse(text)

@@ -7,12 +7,11 @@ from dataclasses import replace
 
 from reducekit.events import Accepted, Checked, Event, PassEnded, RolledBack
 from reducekit.executors.executor import Finished
-from reducekit.offers import Compares
 from reducekit.oracle.also import about_answers
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.oracle import Oracle
+from reducekit.oracle.criterion import Oracle
 from reducekit.oracle.signature import Signature
 from reducekit.reduction import EARLIER, GUESSES, Budget, Counts, Reduction, Result
+from reducekit.run import Limits
 from reducekit.session.report import INTERRUPTED
 from reducekit.session.runs.openers import limits_for
 from reducekit.session.runs.run import Run, note_check
@@ -62,7 +61,7 @@ class _Search:
         self._replayed = 0
         options, job = run.options, run.job
         criterion = run.golden.criterion if run.slippage is None else run.slippage.criterion
-        oracle = Oracle(job.commands, criterion, resolves=isinstance(job.frontend, Compares))
+        oracle = Oracle(job.commands, criterion, resolves=job.frontend.offers("beside"))
         repeats = _REPEATS if options.repeat is None else _REPEATS_OF_REPEATED
         self._reduction = Reduction(
             job.frontend,

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from reducekit import registry
 from reducekit.errors import OtherFormatError, ParseError, ReducekitError, UsageError
-from reducekit.frontend import Frontend
+from reducekit.format import Format
 from reducekit.journal import Contents, digest, journal_path, load
 from reducekit.session.options import Options
 
@@ -231,13 +231,13 @@ def naming(name: str | Path) -> Iterator[None]:
         raise
 
 
-def refuse_other_format(frontend: Frontend, text: bytes, name: str) -> None:
+def refuse_other_format(frontend: Format, text: bytes, name: str) -> None:
     """Raise OtherFormatError for a text that another format recognises and this one does not.
 
     Formats that have no way to recognise a text accept any.
     """
     own = type(frontend)
-    if own.recognises.__func__ is Frontend.recognises.__func__:  # type: ignore[attr-defined]
+    if own.recognises.__func__ is Format.recognises.__func__:  # type: ignore[attr-defined]
         return
     head = text[:HEAD]
     if own.recognises(head):

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from reducekit.errors import UsageError
+from reducekit.executors.own import Subject
 from reducekit.journal import (
     OUTPUT,
     Head,
@@ -29,13 +30,12 @@ from reducekit.journal import (
 from reducekit.oracle.command import Command
 from reducekit.oracle.criterion import Criterion
 from reducekit.oracle.files import FileState, changed_files, files_of
-from reducekit.own_checks import Subject
+from reducekit.runtime import __version__
 from reducekit.session.options import Options
 from reducekit.session.place.inputs import earlier_run, output_path, reduced_path
 from reducekit.session.place.output import Kept, OutputFile, SavedBest, put_aside
 from reducekit.session.report import Report
 from reducekit.text import shortened
-from reducekit.version import __version__
 
 _WIDTH = "width"
 """The setting of a journal's head that holds the width."""

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reducekit.errors import UsageError
-from reducekit.oracle.outcome import ended
 from reducekit.oracle.signature import Signature
+from reducekit.run import ended
 from reducekit.session.place.output import new_mode
 from reducekit.text import printable
 

@@ -12,25 +12,23 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from reducekit.errors import NotInterestingError
-from reducekit.executors.executor import Executor
-from reducekit.executors.repeating import Repeat, Repeating
-from reducekit.oracle.also import changed_innermost, innermost
+from reducekit.executors.executor import Executor, Repeat, Repeating
 from reducekit.oracle.command import Command
 from reducekit.oracle.criterion import (
     Criterion,
-    Disagree,
     Everything,
-    Matches,
-    OwnFailure,
-    SameSignature,
+    Oracle,
+    changed_innermost,
+    innermost,
     verdict,
 )
+from reducekit.oracle.disagreement import Disagree
 from reducekit.oracle.flips import Flips
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.oracle import Oracle
-from reducekit.oracle.outcome import Outcome, ended
+from reducekit.oracle.own import OwnFailure, SameSignature
+from reducekit.oracle.printed import Matches
 from reducekit.oracle.quotes import ANY, common
 from reducekit.oracle.signature import failure_line
+from reducekit.run import Limits, Outcome, ended
 from reducekit.session.runs.openers import limits_for, run_once
 from reducekit.text import not_text, printable
 

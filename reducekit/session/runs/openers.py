@@ -6,12 +6,10 @@ import math
 import time
 from pathlib import Path
 
-from reducekit.executors.executor import Closing, Executor, Finished, Guard, InProcess
-from reducekit.executors.repeating import Repeat, Repeating
-from reducekit.oracle.criterion import Criterion
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.oracle import Oracle
+from reducekit.executors.executor import Executor, Finished, InProcess, Repeat, Repeating
+from reducekit.oracle.criterion import Criterion, Oracle
 from reducekit.reduction.control import POLL, Control
+from reducekit.run import Closing, Guard, Limits
 from reducekit.session.cluster import Cluster
 from reducekit.session.options import Opener, Options
 from reducekit.session.place.inputs import plain_path

@@ -19,17 +19,14 @@ from typing import Any, NamedTuple
 from reducekit.change import Change, Edit
 from reducekit.delta import same_end, same_front
 from reducekit.errors import UsageError
-from reducekit.executors.executor import Closing, Guard
 from reducekit.executors.local import LocalExecutor
 from reducekit.executors.run_directory import RunDirectory, remove
-from reducekit.frontend import Order, View
+from reducekit.format import Order, View
 from reducekit.journal import digest
 from reducekit.oracle.command import Command
-from reducekit.oracle.criterion import Everything
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.oracle import Oracle
-from reducekit.oracle.outcome import Outcome
+from reducekit.oracle.criterion import Everything, Oracle
 from reducekit.reduction.control import Control
+from reducekit.run import Closing, Guard, Limits, Outcome
 from reducekit.search.problem import IndependentItems, Selection
 from reducekit.session.runs.openers import Stoppable, run_once
 from reducekit.text import printable

@@ -11,16 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reducekit.events import Event, Notice
-from reducekit.executors.executor import Executor, Finished, Guard
-from reducekit.frontend import Frontend, Order, View
+from reducekit.executors.executor import Executor, Finished
+from reducekit.executors.own import OwnOracle, Subject
+from reducekit.format import Format, Order, View
 from reducekit.oracle.command import Command
-from reducekit.oracle.criterion import Criterion, Everything
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.oracle import Oracle
-from reducekit.oracle.outcome import Outcome
-from reducekit.own_checks import OwnOracle, Subject
+from reducekit.oracle.criterion import Criterion, Everything, Oracle
 from reducekit.reduction import PassChoice, Protection, Result
 from reducekit.reduction.control import Control
+from reducekit.run import Guard, Limits, Outcome
 from reducekit.search.strategy import Strategy
 from reducekit.session.cluster import Cluster
 from reducekit.session.options import Opener, Options
@@ -42,7 +40,7 @@ class Job:
     name: str  # the name of the input in messages
     read: bytes  # the input as it was read
     text: bytes  # what is reduced: the input, without options that the commands set
-    frontend: Frontend
+    frontend: Format
     views: list[View]  # the parsed text; empty once it has been taken
     strategy: Strategy
     choice: PassChoice

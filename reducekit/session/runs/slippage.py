@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from reducekit.oracle.also import compares_answers, innermost
-from reducekit.oracle.criterion import Around, Criterion, ExitZero, SameSignature
-from reducekit.oracle.outcome import Outcome
+from reducekit.oracle.also import Resolved, compares_answers
+from reducekit.oracle.criterion import Around, Criterion, innermost, within
+from reducekit.oracle.own import SameSignature
+from reducekit.oracle.printed import ExitZero
 from reducekit.oracle.signature import Signature, failure_line, is_failure, signature
-from reducekit.oracle.unresolved import Resolved
+from reducekit.run import Outcome
 
 _MOST = 500  # kinds of failures that are counted
 _REMEMBERED = 256  # ordinary ends, so that the usual `sat` is judged once
@@ -128,7 +129,7 @@ class SlippageTracker:
             return
         from reducekit.oracle.stack import SameStack
 
-        stack = SameStack.within(self.criterion)
+        stack = within(self.criterion, SameStack)
         place = None if stack is None else stack.elsewhere(outcomes)
         if stack is not None and place is not None:
             words = f"in {place.describe(stack.count)}".encode()

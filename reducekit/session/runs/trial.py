@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 
 from reducekit.errors import StoppedError
 from reducekit.executors.local import LocalExecutor
-from reducekit.oracle.criterion import Disagree, ExitZero, OwnFailure, verdict
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.oracle import Oracle
-from reducekit.oracle.outcome import Outcome
+from reducekit.oracle.criterion import Oracle, verdict
+from reducekit.oracle.disagreement import Disagree
+from reducekit.oracle.own import OwnFailure
+from reducekit.oracle.printed import ExitZero
 from reducekit.oracle.signature import failure_line, is_failure, signature
 from reducekit.reduction.control import Control, Stopped
+from reducekit.run import Limits, Outcome
 from reducekit.session.options import Failure
 from reducekit.session.runs.openers import Stoppable, run_once
 from reducekit.session.runs.slippage import captured

@@ -15,15 +15,14 @@ import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from reducekit.offers import Guesses, Labels, Overrides, Probe
-from reducekit.oracle.also import innermost
+from reducekit.offers import Probe
 from reducekit.oracle.answers import answers
 from reducekit.oracle.command import Command
 from reducekit.oracle.cost import CostAtLeast
-from reducekit.oracle.criterion import Criterion, verdict
+from reducekit.oracle.criterion import Criterion, innermost, verdict
 from reducekit.oracle.flips import Flips
-from reducekit.oracle.outcome import Outcome
 from reducekit.reduction.control import Stopped
+from reducekit.run import Outcome
 from reducekit.session.options import FRESH
 from reducekit.session.report import INTERRUPTED, Ends, Remaining, Shown
 from reducekit.session.runs.run import Run
@@ -133,11 +132,8 @@ def overridden(run: Run, text: bytes) -> str:
 
     Only options that can change the preserved answers count.
     """
-    frontend = run.job.frontend
-    if not isinstance(frontend, Overrides):
-        return ""
     words = [word for each in run.job.commands for word in each.words[1:]]
-    return ", ".join(f":{each}" for each in frontend.overrides(text, words))
+    return ", ".join(f":{each}" for each in run.job.frontend.overrides(text, words))
 
 
 def _probe_of(run: Run, command: Command) -> Probe:
@@ -161,7 +157,7 @@ def guesses(run: Run) -> Iterator[bytes] | None:
     because their tables count the checks of the algorithm alone.
     """
     job, frontend = run.job, run.job.frontend
-    if not isinstance(frontend, Guesses) or job.strategy.passes != "own":
+    if not frontend.offers("guesses") or job.strategy.passes != "own":
         return None
     given = [answers(each) for each in run.golden.outcomes]
     good = [at for at, each in enumerate(given) if each is not None and each[-1] == b"unsat"]
@@ -182,8 +178,6 @@ def remains(run: Run) -> list[Remaining]:
     print those.
     """
     frontend, text, last = run.job.frontend, run.result.text, run.last
-    if not isinstance(frontend, Labels):
-        return []
     found = [Remaining(*each) for each in frontend.labels([*run.steps.texts, text])]
     if not found or last is None or not last.interesting:
         return found

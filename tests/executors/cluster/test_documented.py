@@ -16,9 +16,9 @@ import pytest
 from reducekit.executors.cluster.connection import Connection
 from reducekit.executors.cluster.executor import ClusterExecutor
 from reducekit.executors.cluster.spec import ClusterSpec
-from reducekit.oracle.criterion import ExitZero
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.oracle import Oracle
+from reducekit.oracle.criterion import Oracle
+from reducekit.oracle.printed import ExitZero
+from reducekit.run import Limits
 from tests.executors.runner import sh
 
 DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "cluster.md"

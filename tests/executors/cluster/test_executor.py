@@ -15,16 +15,16 @@ from reducekit.errors import UsageError
 from reducekit.executors.cluster import admission
 from reducekit.executors.cluster import executor as cluster_executor
 from reducekit.executors.cluster.admission import Shipped
-from reducekit.executors.cluster.checker import checkers
+from reducekit.executors.cluster.checking import checkers
 from reducekit.executors.cluster.connection import Connection
 from reducekit.executors.cluster.executor import ClusterExecutor
 from reducekit.executors.cluster.spec import ClusterSpec
 from reducekit.executors.executor import Executor, ExecutorError, Finished
 from reducekit.executors.local import LocalExecutor
 from reducekit.oracle.command import Command
-from reducekit.oracle.criterion import Criterion, Everything, ExitZero
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.oracle import Oracle
+from reducekit.oracle.criterion import Criterion, Everything, Oracle
+from reducekit.oracle.printed import ExitZero
+from reducekit.run import Limits
 from tests.clusters import local_cluster, on_workers
 from tests.executors.runner import NAP, marked, python, sh
 

@@ -28,9 +28,9 @@ from reducekit.executors.cluster.connection import Connection
 from reducekit.executors.cluster.executor import ClusterExecutor
 from reducekit.executors.cluster.spec import ClusterSpec, start
 from reducekit.executors.executor import Executor, ExecutorError, Finished
-from reducekit.oracle.criterion import ExitZero
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.oracle import Oracle
+from reducekit.oracle.criterion import Oracle
+from reducekit.oracle.printed import ExitZero
+from reducekit.run import Limits
 from tests.acceptance.torture import command_line
 from tests.clusters import below, on_workers
 from tests.executors.runner import NAP, marked, sh

@@ -22,9 +22,9 @@ from reducekit.executors.cluster import connection as connection_module
 from reducekit.executors.cluster.connection import Connection
 from reducekit.executors.cluster.executor import ClusterExecutor
 from reducekit.executors.cluster.spec import ClusterSpec
-from reducekit.oracle.criterion import ExitZero
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.oracle import Oracle
+from reducekit.oracle.criterion import Oracle
+from reducekit.oracle.printed import ExitZero
+from reducekit.run import Limits
 from reducekit.session import Options, Session
 from tests.executors.runner import sh
 
@@ -142,9 +142,9 @@ import sys
 from reducekit.executors.cluster.connection import Connection
 from reducekit.executors.cluster.executor import ClusterExecutor
 from reducekit.executors.cluster.spec import ClusterSpec
-from reducekit.oracle.criterion import ExitZero
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.oracle import Oracle
+from reducekit.oracle.printed import ExitZero
+from reducekit.run import Limits
+from reducekit.oracle.criterion import Oracle
 from tests.executors.runner import sh
 
 with Connection(ClusterSpec(address=sys.argv[1])) as connection:

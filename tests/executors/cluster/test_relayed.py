@@ -10,9 +10,9 @@ import pytest
 from reducekit.executors.cluster.connection import Connection
 from reducekit.executors.cluster.executor import ClusterExecutor
 from reducekit.executors.executor import Executor
-from reducekit.oracle.criterion import ExitZero
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.oracle import Oracle
+from reducekit.oracle.criterion import Oracle
+from reducekit.oracle.printed import ExitZero
+from reducekit.run import Limits
 from tests.clusters import on_workers
 from tests.executors.runner import NAP, marked, sh
 

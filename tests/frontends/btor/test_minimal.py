@@ -28,7 +28,7 @@ from reducekit.frontends.btor.passes.line_graph import LineGraph
 from reducekit.registry import strategy
 from reducekit.search.problem import KINDS, Redirect, Step, Substitute
 from reducekit.strategies.graph import Walk
-from reducekit.strategies.hierarchical import Levels
+from reducekit.strategies.thesis import Levels
 
 Verdict = Callable[[bytes], bool]
 SEEDS = range(4)

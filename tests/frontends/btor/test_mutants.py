@@ -15,7 +15,7 @@ from reducekit.frontends.btor.generate.mutants import changed, joined, seed_of
 from reducekit.frontends.btor.model.operators import Dialect, Op
 from reducekit.frontends.btor.model.reader import read
 from reducekit.frontends.mutation import LARGEST, Mutants
-from reducekit.oracle.outcome import Outcome
+from reducekit.run import Outcome
 
 FUNCTIONS = b"""1 var 8 x
 2 param 8

@@ -8,7 +8,7 @@ import tracemalloc
 import pytest
 
 from reducekit.document import Patched
-from reducekit.frontend import Pass
+from reducekit.format import Pass
 from reducekit.frontends.btor import Btor, Size
 from reducekit.frontends.btor.generate.generator import Parameters, generate_text
 from reducekit.frontends.btor.model.dag import Dag

@@ -19,9 +19,9 @@ from reducekit.frontends.smt2.language.view import ScriptView
 from reducekit.frontends.smt2.passes import graph as passes
 from reducekit.frontends.smt2.passes.spelling import spelling
 from reducekit.frontends.smt2.schedule import size_limited
-from reducekit.oracle.limits import Limits
 from reducekit.reduction import Reduction
 from reducekit.registry import strategy
+from reducekit.run import Limits
 from tests.frontends.smt2.make_scripts import script
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from reducekit.executors.executor import InProcess
-from reducekit.frontend import Frontend, Pass, Schedule
+from reducekit.format import Frontend, Pass, Schedule
 from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.language.constants import shortest
 from reducekit.frontends.smt2.language.view import ScriptView
@@ -37,8 +37,8 @@ from reducekit.frontends.smt2.passes.sorts import (
 )
 from reducekit.frontends.smt2.passes.spelling import Layout, Rename, spelling
 from reducekit.frontends.smt2.passes.syntax import Untyped
-from reducekit.oracle.limits import Limits
 from reducekit.reduction import Reduction
+from reducekit.run import Limits
 from reducekit.search.strategy import Passes
 from reducekit.strategies.adaptive import adaptive
 

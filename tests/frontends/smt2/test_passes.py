@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from reducekit.api import reduce
 from reducekit.change import Template
-from reducekit.frontend import Pass, Schedule
+from reducekit.format import Pass, Schedule
 from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.language.parser import parse
 from reducekit.frontends.smt2.language.view import ScriptView

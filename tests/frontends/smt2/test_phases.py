@@ -7,14 +7,14 @@ import pytest
 from reducekit.document import Document
 from reducekit.events import Accepted, Event
 from reducekit.executors.executor import InProcess
-from reducekit.frontend import Pass, Schedule
+from reducekit.format import Pass, Schedule
 from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.language.logics import Theories, theories_of
 from reducekit.frontends.smt2.language.parser import parse
 from reducekit.frontends.smt2.language.view import ScriptView
 from reducekit.frontends.smt2.passes.phases import FreshItems, paper_schedule, terms_of
-from reducekit.oracle.limits import Limits
 from reducekit.reduction import Reduction
+from reducekit.run import Limits
 from reducekit.search.problem import NOTHING, IndependentChanges
 from reducekit.search.strategy import Passes
 from reducekit.strategies.halving import halving

@@ -8,7 +8,7 @@ import pytest
 
 from reducekit.api import reduce
 from reducekit.events import Accepted, Checked, Event, PassStarted
-from reducekit.frontend import Effort
+from reducekit.format import Effort
 from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.graph.build import build
 from reducekit.frontends.smt2.graph.listing import list_commands

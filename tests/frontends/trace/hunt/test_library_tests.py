@@ -17,7 +17,7 @@ from reducekit.frontends.trace.hunt.library_tests import (
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.player import DEFAULT_LIMITS, find_library, read_fault
 from reducekit.oracle.command import Command
-from reducekit.oracle.oracle import Oracle
+from reducekit.oracle.criterion import Oracle
 from reducekit.reduction import Reduction
 from reducekit.registry import strategy
 from tests.frontends.trace.patches import resolve

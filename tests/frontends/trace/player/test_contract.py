@@ -15,7 +15,7 @@ from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.model.machine import Machine
 from reducekit.frontends.trace.passes.view import TraceView
 from reducekit.frontends.trace.player.contract import may_be_lawful, without_slips
-from reducekit.oracle.criterion import Matches
+from reducekit.oracle.printed import Matches
 from tests.cli.tool import Tool
 
 LINGELING = load_model("lingeling")

@@ -6,8 +6,8 @@ from reducekit.frontends.trace.language.text import read_trace
 from reducekit.frontends.trace.player import ReplayServer, find_library
 from reducekit.frontends.trace.player.batch import CrashCache
 from reducekit.frontends.trace.player.replay_executor import ReplayExecutor
-from reducekit.oracle.criterion import Matches
-from reducekit.oracle.limits import Limits
+from reducekit.oracle.printed import Matches
+from reducekit.run import Limits
 
 SLEEPS = b"init\noption sleeponabort 1\nadd 1\nadd 0\nmelt 1\n"
 """Lingeling sleeps for a second before it complains."""

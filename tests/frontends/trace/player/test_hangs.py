@@ -26,8 +26,8 @@ from reducekit.frontends.trace.player import (
 from reducekit.frontends.trace.player.batch import BatchReplay, CrashCache, batching
 from reducekit.frontends.trace.player.live_tester import LiveTester
 from reducekit.frontends.trace.player.replay_executor import ReplayExecutor, hangs_after
-from reducekit.oracle.criterion import TimesOut
-from reducekit.oracle.limits import Limits
+from reducekit.oracle.own import TimesOut
+from reducekit.run import Limits
 from tests.frontends.trace.patches import resolve
 
 HANGS = b"init\nadd 1\nadd 2\nadd 0\nsat\n"

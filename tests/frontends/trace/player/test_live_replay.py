@@ -11,7 +11,7 @@ from reducekit.frontends.trace.language.calls import Call
 from reducekit.frontends.trace.language.text import read_trace
 from reducekit.frontends.trace.player import ReplayServer, find_library, read_fault
 from reducekit.frontends.trace.player.live_replay import LiveReplay
-from reducekit.oracle.limits import Limits
+from reducekit.run import Limits
 from tests.frontends.trace.endless import endless
 from tests.frontends.trace.patches import resolve
 

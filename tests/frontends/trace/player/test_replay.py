@@ -34,8 +34,8 @@ from reducekit.frontends.trace.player.libraries import ENGINES, Library
 from reducekit.frontends.trace.player.prototypes import Interface, steps_of, unguarded
 from reducekit.frontends.trace.player.records import Encoder
 from reducekit.frontends.trace.player.replay_executor import ReplayExecutor
-from reducekit.oracle.criterion import Matches
-from reducekit.oracle.limits import Limits
+from reducekit.oracle.printed import Matches
+from reducekit.run import Limits
 from tests.frontends.trace.endless import endless
 from tests.frontends.trace.patches import resolve
 

@@ -22,8 +22,8 @@ from reducekit.frontends.trace.player import (
 from reducekit.frontends.trace.player.batch import BatchReplay, CrashCache, batching
 from reducekit.frontends.trace.player.checker import AnswerChecker, Wrong
 from reducekit.frontends.trace.player.replay_executor import MOST_TOGETHER, ReplayExecutor
-from reducekit.oracle.criterion import Matches
-from reducekit.oracle.limits import Limits
+from reducekit.oracle.printed import Matches
+from reducekit.run import Limits
 from tests.frontends.trace.patches import resolve
 
 PASSES, FAILS = "init\nadd 1\nadd 0\nsat\n", "init\nfreeze 1\nmelt 1\n"

@@ -1,8 +1,6 @@
-"""How a format takes part in checks: by an oracle or tests of its own, or before a command runs.
+"""Checks that a format makes by itself: candidates and random inputs that it plays to a library.
 
-Usually a command decides whether a candidate still fails. A format whose inputs can be played to a
-library in this process needs none (`ChecksCandidates`, `TestsInputs`). One that knows which inputs
-a program may refuse keeps these from it (`GuardsCommand`).
+These are what the hooks `own_oracle` and `testing` of a format return (`reducekit.offers.Offers`).
 """
 
 from __future__ import annotations
@@ -10,15 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, TypeAlias
 
-from reducekit.executors.executor import Closing, Executor, Guard
-from reducekit.frontend import Frontend
+from reducekit.executors.executor import Executor
+from reducekit.format import Format
 from reducekit.offers import FormatOption
 from reducekit.oracle.command import Command
-from reducekit.oracle.criterion import Criterion
-from reducekit.oracle.limits import Limits
-from reducekit.oracle.oracle import Oracle
+from reducekit.oracle.criterion import Criterion, Oracle
+from reducekit.run import Closing, Guard, Limits
 
 Opener: TypeAlias = Callable[[Oracle, int], Executor]
 """Opens an executor for an oracle, with that many jobs."""
@@ -26,7 +23,7 @@ Opener: TypeAlias = Callable[[Oracle, int], Executor]
 
 @dataclass(frozen=True, slots=True)
 class OracleRequest:
-    """What a frontend is told that has to check candidates by itself.
+    """What a format needs to check candidates by itself.
 
     `failure` are the options about the failure by name, `limits` those of a run.
     """
@@ -54,7 +51,7 @@ class Subject:
 class OwnOracle:
     """How a format checks candidates without a command: by a library that it plays them to."""
 
-    frontend: Frontend
+    frontend: Format
     """The frontend to reduce with; it may know more than the one that was asked."""
     command: tuple[str, ...]
     """The words of a command that shows the failure again."""
@@ -79,7 +76,7 @@ class Tested:
     text: bytes = b""
     """The input where it shows a bug, otherwise it may be empty."""
     criterion: Criterion | None = None
-    """What is to be kept of the bug; None: there is none. Equal criteria are the same bug."""
+    """What is to be kept of the bug; None: no bug. Equal criteria are the same bug."""
     preceding: int = 0
     """How many inputs `text` begins with, those of the seeds just before."""
     timed_out: bool = False
@@ -94,14 +91,14 @@ class Tester(Closing, Protocol):
         """Make the input of a seed and test it. Raises UsageError if it cannot be tested."""
 
     def test_text(self, text: bytes) -> Tested:
-        """Test an input. Raises ParseError if it is none, UsageError if it cannot be tested."""
+        """Test an input. Raises ParseError, or UsageError if it cannot be tested."""
 
 
 @dataclass(frozen=True, slots=True)
 class OwnReduction:
     """How an input is reduced that failed a format's own test."""
 
-    frontend: Frontend
+    frontend: Format
     opener: Opener
     patience: int
     """Checks in a row without success that end it."""
@@ -152,45 +149,3 @@ class Testing:
     """Bytes of address space of a test where no limit is given; None: no limit."""
 
     __test__ = False  # for pytest: its name begins with Test
-
-
-@runtime_checkable
-class ChecksCandidates(Protocol):
-    """A frontend that checks candidates where no command is given."""
-
-    def own_oracle(self, request: OracleRequest) -> OwnOracle:
-        """Return how candidates are checked.
-
-        Raises NotInterestingError if the input does not fail so.
-        """
-
-
-@runtime_checkable
-class GuardsCommand(Protocol):
-    """A frontend that refuses candidates before a command sees them."""
-
-    def opener(self, opener: Opener, text: bytes) -> Opener:
-        """Return what opens executors for a command, given what does so for any text.
-
-        Candidates that break the rules of the format are no failures then.
-        """
-
-
-@runtime_checkable
-class AdaptsToFailure(Protocol):
-    """A frontend whose passes depend on how the input fails."""
-
-    def for_failure(self, described: str, *, by_chance: bool) -> Frontend:
-        """Return the frontend to reduce with, given in words how the input fails.
-
-        `by_chance`: it is unstable, so that parts of it fail or not as if by chance.
-        """
-
-
-@runtime_checkable
-class TestsInputs(Protocol):
-    """A frontend class that tests random inputs in hunts without a command."""
-
-    @classmethod
-    def testing(cls) -> Testing:
-        """Return how, and the options of that."""

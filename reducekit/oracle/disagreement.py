@@ -1,0 +1,79 @@
+"""Disagreement: two programs answer differently."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from reducekit.oracle.answers import ORDINARY, answers, difference, in_common, understands
+from reducekit.oracle.criterion import Compared, Criterion, verdict
+from reducekit.oracle.printed import Printed
+from reducekit.run import Limits, Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Disagree(Criterion):
+    """Two commands answer differently, in the same direction as in the golden run.
+
+    `expected` are the first differing answers of the first and the second command; None accepts
+    either direction, for the golden run. `understood` requires that neither prints `unsupported`,
+    which is how some solvers skip a command that they do not know.
+    """
+
+    expected: tuple[bytes, bytes] | None = None
+    understood: bool = field(default=False, compare=False)
+    statuses: tuple[int | None, ...] = field(default=(), compare=False)
+    """The exit statuses on the input: another one, without an error that explains it, is doubted.
+    Empty: any will do."""
+    captures: bool = True
+    wall: float | None = None
+
+    def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
+        """Compare the answers; the second command does not run if the first gave none."""
+        if self.understood and not all(map(understands, outcomes)):
+            return False
+        if self.statuses and any(map(self._is_doubted, outcomes)):
+            return False
+        if len(outcomes) == 1:
+            given = answers(outcomes[0])
+            if given is None or (self.expected is not None and self.expected[0] not in given):
+                return False
+            return None
+        found = difference(outcomes[0], outcomes[1])
+        return found is not None and self.expected in (None, found)
+
+    def describe(self) -> str:
+        if self.expected is None:
+            return "the answers of the command and its reference differ"
+        mine, other = (answer.decode() for answer in self.expected)
+        return f"the command answers {mine}, its reference {other}"
+
+    def shown_by(self, run: Sequence[Outcome], limits: Limits) -> Criterion | None:
+        if self.expected is not None:
+            return self if verdict(self, run) else None
+        pair = difference(run[0], run[1])
+        if pair is None:
+            return None
+        statuses = tuple(each.status for each in run[:2])
+        return Disagree(pair, all(map(understands, run[:2])), statuses)
+
+    def missing_in(self, run: Sequence[Outcome]) -> str:
+        how = [in_common([each]).removeprefix("it ") for each in run[:2]]
+        ends = [said or each.describe() for said, each in zip(how, run, strict=False)]
+        return f"{self.describe()}; the command {ends[0]}, its reference {ends[1]}"
+
+    def _is_doubted(self, outcome: Outcome) -> bool:
+        """Return whether a run ended as on the input neither command did, without a word."""
+        return outcome.status not in (*ORDINARY, *self.statuses) and b"(error" not in outcome.stdout
+
+
+@dataclass(frozen=True, kw_only=True)
+class Disagreement(Compared, Printed):
+    """Two programs answer differently."""
+
+    asked_by: ClassVar[tuple[str, ...]] = ("reference",)
+
+    def criterion(self) -> Criterion:
+        """Return the criterion: their answers differ."""
+        return self.printing(Disagree())
