@@ -30,9 +30,10 @@ import math
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from reducekit.search.problem import Items
+from reducekit.search.problem import Items, Search, Tree, WeightedTree
 from reducekit.search.selecting import DivisibleSelector, IndexSet, Selecting, Selector
 from reducekit.search.strategy import Strategy
+from reducekit.strategies.best_first import best_first
 from reducekit.strategies.deferring import Deferring
 from reducekit.strategies.pool import HALF, Block, Pool, free, worth_parts
 from reducekit.strategies.topdown import top_down
@@ -223,4 +224,9 @@ def over_items(items: Items) -> Selecting:
     return Selecting(items, selector(count, count if items.free is None else items.free))
 
 
-adaptive = Strategy("adaptive", over_items, lambda tree: top_down(tree, over_items))
+def over_tree(tree: Tree) -> Search:
+    """Return the search over a tree."""
+    return best_first(tree) if isinstance(tree, WeightedTree) else top_down(tree, over_items)
+
+
+adaptive = Strategy("adaptive", over_items, over_tree)

@@ -13,7 +13,7 @@ from reducekit import registry
 from reducekit.change import Change, Edit
 from reducekit.errors import ParseError
 from reducekit.format import Frontend, Pass, Schedule, pass_
-from reducekit.frontends.text import Text, TextView
+from reducekit.frontends.text.lines import Lines, LinesView
 from reducekit.search.problem import NOTHING, Items, Search
 from reducekit.search.strategy import Passes, Strategy
 from reducekit.strategies.ddmin import over_items as ddmin
@@ -42,22 +42,22 @@ NUMBERS = count()
 
 
 @pass_("words")
-def changing(view: TextView) -> Iterator[Change]:
+def changing(view: LinesView) -> Iterator[Change]:
     yield Change((Edit(view.lines[next(NUMBERS) % 2], ()),), "drop")
 
 
 @pass_("words")
-def growing(view: TextView) -> Iterator[Change]:
+def growing(view: LinesView) -> Iterator[Change]:
     yield Change((Edit(view.lines[0], (b"more and more words, more than there were\n",)),), "grow")
 
 
 @pass_("words")
-def beyond(view: TextView) -> Iterator[Change]:
+def beyond(view: LinesView) -> Iterator[Change]:
     yield Change((Edit(len(view.document), ()),), "drop")
 
 
 @pass_("words")
-def dropping(view: TextView) -> Iterator[Change]:
+def dropping(view: LinesView) -> Iterator[Change]:
     yield Change((Edit(view.lines[0], ()),), "drop")
 
 
@@ -67,28 +67,28 @@ def with_pass(found: Pass, **more: object) -> Callable[[], Frontend]:
     def schedule(self: Frontend, passes: Passes) -> Schedule:
         return Schedule(rounds=(found,))
 
-    return type("Faulty", (Text,), {"schedule": schedule, **more})
+    return type("Faulty", (Lines,), {"schedule": schedule, **more})
 
 
-def picky(self: Frontend, text: bytes) -> TextView:
+def picky(self: Frontend, text: bytes) -> LinesView:
     if not text.startswith(b"one"):
         raise ParseError("expected `one`", text, 0)
-    return Text.parse(self, text)  # type: ignore[arg-type]
+    return Lines.parse(self, text)  # type: ignore[arg-type]
 
 
-def careless(self: Frontend, text: bytes) -> TextView:
+def careless(self: Frontend, text: bytes) -> LinesView:
     text.decode()
-    return Text.parse(self, text)  # type: ignore[arg-type]
+    return Lines.parse(self, text)  # type: ignore[arg-type]
 
 
-def misread(self: Frontend, text: bytes) -> TextView:
-    view = Text.parse(self, text)  # type: ignore[arg-type]
+def misread(self: Frontend, text: bytes) -> LinesView:
+    view = Lines.parse(self, text)  # type: ignore[arg-type]
     view.document.stop[1] = 1
     return view
 
 
-def shorter(self: Frontend, text: bytes) -> TextView:
-    return Text.parse(self, text.strip())  # type: ignore[arg-type]
+def shorter(self: Frontend, text: bytes) -> LinesView:
+    return Lines.parse(self, text.strip())  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

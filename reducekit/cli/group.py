@@ -51,7 +51,7 @@ TITLES = {
     "smt2": "an SMT-LIB v2 script",
     "cnf": "a DIMACS CNF, WCNF, QDIMACS or ICNF file",
     "isolate": "the difference between a file that fails and one that passes",
-    "text": "any text, by lines and tokens",
+    "text": "any text, by its structure",
     "trace": "a trace of API calls",
 }
 """The titles of built-in formats, so that the help need not import them; a test compares them."""

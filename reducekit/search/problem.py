@@ -194,6 +194,17 @@ class Tree(ABC):
         """Return the nodes to search below a node that has to stay, `dropped` of its parts gone."""
 
 
+class WeightedTree(Tree):
+    """A tree whose nodes are worth as much as their weights say: those of a text, in bytes.
+
+    The default searches it by weight over all open nodes, not node by node.
+    """
+
+    @abstractmethod
+    def child(self, node: int, position: int) -> int:
+        """Return the node that is an item of `parts(node)`."""
+
+
 class LeafTree(Tree):
     """Base of trees whose nodes have nothing to drop within; below them there is nothing either."""
 

@@ -430,9 +430,7 @@ class Options(Failure):
         "Keep the smallest file for each other failure in DIR.", read=Path, metavar="DIR", rare=True
     )
     pretty: bool = _output("Pretty-print the result if it still fails.", False)
-    lenient: bool = _output(
-        "Reduce a file that does not parse by lines and tokens.", False, rare=True
-    )
+    lenient: bool = _output("Reduce a file that does not parse as any text.", False, rare=True)
     workdir: Path | None = _output(
         "Write candidates below DIR (default: TMPDIR if set, otherwise in memory).",
         read=Path,

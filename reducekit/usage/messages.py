@@ -56,7 +56,7 @@ def explained(error: ReducekitError) -> str:
         named = shlex.quote(error.name)
         lines = [
             f"{str(error).partition(':')[0]}: reducekit {error.found} {named}",
-            "(--lenient reduces it all the same, by lines and tokens)",
+            "(--lenient reduces it all the same, as any text)",
         ]
     if isinstance(error, GoldenRunError) and error.problem in ADVICE:
         lines += ["", ADVICE[error.problem]]

@@ -15,7 +15,7 @@ import random
 
 from reducekit.document import Document
 from reducekit.format import Frontend
-from reducekit.frontends.text import Text
+from reducekit.frontends.text.lines import Lines
 from reducekit.offers import (
     Conversions, Converted, FormatOption, Generated, Generation, InputGenerator, Inspection,
     Notation, words_of,
@@ -24,7 +24,7 @@ from reducekit.offers import (
 OPTIONS = (FormatOption("lines", "Lines of the file.", "whole", 5, metavar="N", least=1),)
 
 
-class Sums(Text):
+class Sums(Lines):
     name = "sums"
     title = "a file of numbers"
     suffix = ".sums"

@@ -10,7 +10,7 @@ import pytest
 
 from reducekit.events import Checked, Event, PassStarted
 from reducekit.executors.executor import Executor, Finished, InProcess
-from reducekit.frontends.text import Text
+from reducekit.frontends.text.lines import Lines
 from reducekit.reduction import Reduction, Result
 from reducekit.run import Limits
 from reducekit.strategies.adaptive import adaptive
@@ -31,7 +31,7 @@ def reduction(
     executor: Executor | None = None,
 ) -> Reduction:
     executor = executor or InProcess(oracle, width)
-    return Reduction(Text(), adaptive, executor, lambda seconds: Limits(), width, listen=listen)
+    return Reduction(Lines(), adaptive, executor, lambda seconds: Limits(), width, listen=listen)
 
 
 class Stuck(Executor):

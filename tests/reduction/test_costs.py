@@ -22,7 +22,7 @@ from reducekit.executors.executor import InProcess
 from reducekit.format import Frontend
 from reducekit.frontends.btor import Btor
 from reducekit.frontends.smt2 import Smt2
-from reducekit.frontends.text import Text
+from reducekit.frontends.text.lines import Lines
 from reducekit.reduction import Reduction
 from reducekit.reduction.skips import Skip
 from reducekit.run import Limits
@@ -136,15 +136,15 @@ OPERATORS = has(rb"\(bvurem (?!\w+ \w+\)).*\(bvmul (\w+) (?!\1)")
 NODES = has(rb"\d+ urem 8 .*\d+ urem 8 ", rb" mul 8 (\d+) (?!\1)", rb" root ")
 
 CASES = {
-    "lines": Case(Text(), lines(1), DEPENDENT),
-    "lines, ddmin": Case(Text(), lines(1), DEPENDENT, ddmin),
-    "lines, halving": Case(Text(), lines(1), DEPENDENT, halving),
-    "lines, probdd": Case(Text(), lines(1), DEPENDENT, probdd),
-    "lines, 4 wide": Case(Text(), lines(1), DEPENDENT, width=4),
+    "lines": Case(Lines(), lines(1), DEPENDENT),
+    "lines, ddmin": Case(Lines(), lines(1), DEPENDENT, ddmin),
+    "lines, halving": Case(Lines(), lines(1), DEPENDENT, halving),
+    "lines, probdd": Case(Lines(), lines(1), DEPENDENT, probdd),
+    "lines, 4 wide": Case(Lines(), lines(1), DEPENDENT, width=4),
     "lines, from earlier steps": Case(
-        Text(), lines(1), DEPENDENT, width=2, starts=(lines(1)[:900], lines(1)[:2000])
+        Lines(), lines(1), DEPENDENT, width=2, starts=(lines(1)[:900], lines(1)[:2000])
     ),
-    "lines, by chance": Case(Text(), lines(5), by_chance),
+    "lines, by chance": Case(Lines(), lines(5), by_chance),
     "terms": Case(Smt2(), terms(2), OPERATORS),
     "terms, hdd": Case(Smt2(), terms(2), OPERATORS, hdd),
     "terms, by chance": Case(Smt2(), terms(5), by_chance),

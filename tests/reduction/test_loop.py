@@ -18,7 +18,7 @@ from reducekit.executors.executor import Finished, InProcess, Repeat, Repeating
 from reducekit.format import Frontend, Schedule, by_size
 from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.language.parser import parse
-from reducekit.frontends.text import Text, TextView, drop_lines
+from reducekit.frontends.text.lines import Lines, LinesView, drop_lines
 from reducekit.reduction import Budget, Reduction, Result
 from reducekit.reduction.control import POLL
 from reducekit.reduction.skips import Skip
@@ -168,7 +168,7 @@ def test_a_fixpoint_stays_as_it_is(strategy: Strategy) -> None:
 def test_lines_come_down_to_the_needed_ones(strategy: Strategy) -> None:
     text = b"".join(b"line %d\n" % number for number in range(50))
     oracle = Watched(contains(b"line 7\n", b"line 31\n"))
-    result = reduction(oracle, strategy, frontend=Text()).run(text, 0.0)
+    result = reduction(oracle, strategy, frontend=Lines()).run(text, 0.0)
     assert result.text == b"line 7\nline 31\n"
 
 
@@ -369,7 +369,7 @@ def test_patience_ends_after_so_many_checks_without_success(
     turns: tuple[int, ...], checks: int
 ) -> None:
     oracle = Counting(*turns)
-    run = reduction(oracle, frontend=Text(), budget=Budget(patience=4))
+    run = reduction(oracle, frontend=Lines(), budget=Budget(patience=4))
     result = run.run(LINES, 0.0)
     assert result.stopped == "after 4 consecutive checks without success"
     assert result.counts.checks == len(oracle.asked) == checks
@@ -381,10 +381,10 @@ def test_patience_ends_after_so_many_checks_without_success(
 def test_patience_with_several_candidates_in_flight(width: int) -> None:
     """Verdicts count in their turn, not as they come in."""
     oracle = Watched(contains(b"line 0\n", b"line 1\n"))
-    result = reduction(oracle, frontend=Text(), budget=Budget(patience=4), width=width)
+    result = reduction(oracle, frontend=Lines(), budget=Budget(patience=4), width=width)
     parallel = Watched(oracle.interesting)
     other = reduction(
-        parallel, frontend=Text(), budget=Budget(patience=4), width=width, jobs=width
+        parallel, frontend=Lines(), budget=Budget(patience=4), width=width, jobs=width
     ).run(LINES, 0.0)
     assert result.run(LINES, 0.0).counts.checks == other.counts.checks
     assert other.stopped == "after 4 consecutive checks without success"
@@ -392,10 +392,10 @@ def test_patience_with_several_candidates_in_flight(width: int) -> None:
 
 
 def test_without_patience_a_reduction_goes_on_to_the_end() -> None:
-    free = reduction(Watched(lambda text: False), frontend=Text()).run(LINES, 0.0)
+    free = reduction(Watched(lambda text: False), frontend=Lines()).run(LINES, 0.0)
     assert free.stopped is None
     enough = Budget(patience=free.counts.checks + 1)
-    result = reduction(Watched(lambda text: False), frontend=Text(), budget=enough)
+    result = reduction(Watched(lambda text: False), frontend=Lines(), budget=enough)
     assert result.run(LINES, 0.0).stopped is None
 
 
@@ -404,7 +404,7 @@ def test_verdicts_are_taken_in_turn_unless_as_they_come_is_asked_for() -> None:
 
     def told(*, fast: bool, jobs: int) -> list[Event]:
         oracle = Watched(contains(b"line 7\n", b"line 31\n"))
-        run = reduction(oracle, frontend=Text(), width=4, jobs=jobs)
+        run = reduction(oracle, frontend=Lines(), width=4, jobs=jobs)
         run.fast = fast
         run.run(LINES, 0.0)
         return oracle.events
@@ -435,19 +435,19 @@ def test_executors_hear_what_candidates_are_made_from() -> None:
     inner = Hearing(lambda text: all(each in text for each in kept), 8)
     inner.heard = []
     with Repeating(inner, Repeat(1, 1)) as executor:
-        reduction = Reduction(Text(), adaptive, executor, lambda _: Limits(), width=8)
+        reduction = Reduction(Lines(), adaptive, executor, lambda _: Limits(), width=8)
         found = reduction.run(b"".join(lines), 0.0)
     assert all(each in found.text for each in kept)
     assert min(map(len, inner.heard)) < len(b"".join(lines)) / 8
 
 
-class Drawing(Text):
+class Drawing(Lines):
     """Drops lines; before that, a pass draws something else each time, and it never helps."""
 
     class Draw:
         name = "draw"
 
-        def problem(self, view: TextView) -> IndependentChanges:
+        def problem(self, view: LinesView) -> IndependentChanges:
             drawn = b"-%d" % len(view.document.text)
             return IndependentChanges([Change((Edit(0, (drawn,)),), "draw")])
 

@@ -15,7 +15,7 @@ from reducekit.format import Frontend
 from reducekit.frontends.btor import Btor
 from reducekit.frontends.cnf import Cnf
 from reducekit.frontends.smt2 import Smt2
-from reducekit.frontends.text import Text
+from reducekit.frontends.text.lines import Lines
 from reducekit.reduction import Protection, Reduction, Result
 from reducekit.run import Limits
 from reducekit.search.strategy import Strategy
@@ -86,7 +86,7 @@ def test_no_candidate_drops_protected_text(strategy: Strategy) -> None:
         asked.append(text)
         return b"377" in text and b"42" in text
 
-    result = reduce(Text(), LINES, interesting, [b"^keep.*", b"x"], strategy)
+    result = reduce(Lines(), LINES, interesting, [b"^keep.*", b"x"], strategy)
     assert asked
     kept = protection(LINES, b"^keep.*", b"x")
     assert all(map(kept.keeps, asked))
@@ -100,8 +100,8 @@ def test_protected_lines_cost_no_checks() -> None:
     def needed(text: bytes) -> bool:
         return b"377" in text and b"42" in text
 
-    plain = reduce(Text(), LINES, needed)
-    result = reduce(Text(), LINES, needed, [b"^keep.*"])
+    plain = reduce(Lines(), LINES, needed)
+    result = reduce(Lines(), LINES, needed, [b"^keep.*"])
     assert result.counts.checks <= plain.counts.checks + 4
     assert result.text.count(b"\n") == 22
 
@@ -109,7 +109,7 @@ def test_protected_lines_cost_no_checks() -> None:
 def test_a_protected_match_stays_where_it_is() -> None:
     """Elsewhere the same bytes are no match, and may go."""
     text = b"append\nend\nappend\n"
-    result = reduce(Text(), text, lambda text: True, [b"^end$"])
+    result = reduce(Lines(), text, lambda text: True, [b"^end$"])
     assert result.text.strip() == b"end"
 
 

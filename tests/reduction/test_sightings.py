@@ -10,7 +10,7 @@ import pytest
 
 from reducekit.events import Accepted, Checked, Event, RolledBack
 from reducekit.executors.executor import InProcess, Repeat, Repeating
-from reducekit.frontends.text import Text
+from reducekit.frontends.text.lines import Lines
 from reducekit.journal import Head, digest, load, open_journal
 from reducekit.reduction import Reduction, Result
 from reducekit.reduction.verdicts import Sightings
@@ -47,7 +47,7 @@ def reduce(
     events: list[Event] = []
     with open_journal(path, HEAD, TEXT, resume=resume) as journal:
         reduction = Reduction(
-            Text(),
+            Lines(),
             adaptive,
             InProcess(solver, width),
             lambda seconds: Limits(),
@@ -125,7 +125,7 @@ def test_what_fails_less_often_than_the_input_is_taken_back_at_once() -> None:
 
     events: list[Event] = []
     reduction = Reduction(
-        Text(),
+        Lines(),
         adaptive,
         InProcess(short_ones_pass_later),
         lambda seconds: Limits(),
@@ -143,7 +143,7 @@ def test_what_fails_less_often_than_the_input_is_taken_back_at_once() -> None:
 def test_a_flaky_failure_is_not_taken_for_one_that_is_gone(seed: int) -> None:
     draw = random.Random(seed)
     executor = Repeating(InProcess(lambda text: needs(text) and draw.random() < 0.8), Repeat(2, 4))
-    reduction = Reduction(Text(), adaptive, executor, lambda seconds: Limits(), repeats=1)
+    reduction = Reduction(Lines(), adaptive, executor, lambda seconds: Limits(), repeats=1)
     result = reduction.run(TEXT, 0.0)
     assert result.stopped is None
     assert needs(result.text)
@@ -160,7 +160,7 @@ def test_after_a_pause_the_best_text_is_run_again() -> None:
             paused.set()
         return len(asked) <= 8 and needs(text)
 
-    reduction = Reduction(Text(), adaptive, InProcess(oracle), lambda seconds: Limits(), repeats=2)
+    reduction = Reduction(Lines(), adaptive, InProcess(oracle), lambda seconds: Limits(), repeats=2)
     results: list[Result] = []
     thread = threading.Thread(target=lambda: results.append(reduction.run(TEXT, 0.0)))
     thread.start()
@@ -184,7 +184,7 @@ def test_after_the_process_was_stopped_the_best_text_is_run_again() -> None:
             reduction.control.continued()
         return len(asked) <= 8 and needs(text)
 
-    reduction = Reduction(Text(), adaptive, InProcess(oracle), lambda seconds: Limits(), repeats=2)
+    reduction = Reduction(Lines(), adaptive, InProcess(oracle), lambda seconds: Limits(), repeats=2)
     result = reduction.run(TEXT, 0.0)
     assert result.stopped is not None
     assert "fails any more" in result.stopped
@@ -233,9 +233,9 @@ def test_a_look_at_the_result_replaces_one_of_its_reruns(looks: int, again: int)
             asked -= 1
             run.control.continued()
 
-    alone = Reduction(Text(), adaptive, InProcess(needs), lambda seconds: Limits()).run(TEXT, 0.0)
+    alone = Reduction(Lines(), adaptive, InProcess(needs), lambda seconds: Limits()).run(TEXT, 0.0)
     run = Reduction(
-        Text(), adaptive, InProcess(needs), lambda seconds: Limits(), repeats=5, listen=listen
+        Lines(), adaptive, InProcess(needs), lambda seconds: Limits(), repeats=5, listen=listen
     )
     result = run.run(TEXT, 0.0)
     assert result.text == alone.text
@@ -258,9 +258,9 @@ def test_a_look_at_an_earlier_text_replaces_none() -> None:
             looked = True
             run.control.continued()
 
-    alone = Reduction(Text(), adaptive, InProcess(needs), lambda seconds: Limits()).run(TEXT, 0.0)
+    alone = Reduction(Lines(), adaptive, InProcess(needs), lambda seconds: Limits()).run(TEXT, 0.0)
     run = Reduction(
-        Text(), adaptive, InProcess(needs), lambda seconds: Limits(), repeats=5, listen=listen
+        Lines(), adaptive, InProcess(needs), lambda seconds: Limits(), repeats=5, listen=listen
     )
     result = run.run(TEXT, 0.0)
     assert len(accepted) > 3

@@ -34,7 +34,7 @@ def said_by(source: Path | bytes, **options: Any) -> list[str]:
     reduce(
         source,
         listen=lambda event: said.append(event.text) if isinstance(event, Notice) else None,
-        **{"format": "text", **options},
+        **{"format": "lines", **options},
     )
     return said
 
@@ -88,7 +88,7 @@ def test_of_other_failures_that_cannot_be_kept(source: Path, tmp_path: Path) -> 
 
     said: list[str] = []
     command = "sh -c 'grep -q keep $1 && exit 3; exit 4' sh"
-    reduce(source, format="text", command=command, also_interesting=folder, listen=listen)
+    reduce(source, format="lines", command=command, also_interesting=folder, listen=listen)
     assert said[-1] == f"not all other failures could be kept in {folder}: File exists"
 
 
@@ -157,7 +157,7 @@ def test_of_a_folder_of_the_output_that_is_gone(source: Path, tmp_path: Path) ->
             folder.rmdir()
 
     output = folder / "out.txt"
-    options = Options(input=source, format="text", interesting=lambda text: b"42" in text,
+    options = Options(input=source, format="lines", interesting=lambda text: b"42" in text,
                       output=output, journal=False)  # fmt: skip
     with pytest.raises(UsageError) as caught:
         Session(options, listen).run()
@@ -169,7 +169,7 @@ def test_of_a_folder_of_the_output_that_is_gone(source: Path, tmp_path: Path) ->
 
 def test_of_how_to_see_the_failure_again(source: Path, tmp_path: Path) -> None:
     output = tmp_path / "a b.txt"
-    options: dict[str, Any] = {"command": "sh -c 'grep -q 42 $1 && exit 3' sh", "format": "text"}
+    options: dict[str, Any] = {"command": "sh -c 'grep -q 42 $1 && exit 3' sh", "format": "lines"}
     report = reduce(source, output=output, **options)
     (shown,) = report.reproducers
     assert shown.command.endswith(f" sh '{output}'")

@@ -18,7 +18,7 @@ from reducekit.frontends.aiger import Aiger
 from reducekit.frontends.btor import Btor
 from reducekit.frontends.cnf import Cnf
 from reducekit.frontends.smt2 import Smt2
-from reducekit.frontends.text import Text
+from reducekit.frontends.text.lines import Lines
 from reducekit.frontends.trace.frontend import Traces as Trace
 from reducekit.session.report import Report
 
@@ -48,7 +48,8 @@ def reduce(
         if isinstance(event, Notice):
             said.append(event.text)
 
-    return reducekit.reduce(text, interesting, listen=listen, **{"format": "text", **options}), said
+    given = {"format": "lines", **options}
+    return reducekit.reduce(text, interesting, listen=listen, **given), said
 
 
 HUNDREDS = b"start 1000\nmiddle 2000\nend 3000\n"
@@ -218,7 +219,7 @@ FORMATS: list[tuple[Frontend, bytes, bytes]] = [
     (Btor(), b"1 var 8\n2 var 8\n3 eq 1 1 2\n4 root 1 3\n", b"eq"),
     (Cnf(), b"p cnf 2 2\n1 -2 0\n2 1 0\n", b"cnf"),
     (Aiger(), b"aag 3 2 0 1 1\n2\n4\n6\n6 2 4\n", b"aag"),
-    (Text(), b"some text\nand more\n", b"text"),
+    (Lines(), b"some text\nand more\n", b"text"),
     (Trace(), b"init\nadd 1\nadd 0\nsat\n", b"sat"),
 ]
 

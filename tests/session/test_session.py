@@ -23,7 +23,7 @@ from reducekit.errors import (
 from reducekit.events import Accepted, Checked, Event, FailureFound, Finished, Notice, Started
 from reducekit.executors.executor import Repeat
 from reducekit.frontends.smt2 import Smt2
-from reducekit.frontends.text import Text
+from reducekit.frontends.text.lines import Lines
 from reducekit.run import Limits
 from reducekit.session import Options, Session
 from reducekit.session.phases.begin import _first_wall as first_wall
@@ -402,7 +402,7 @@ def test_candidates_on_standard_input() -> None:
 
 
 def test_a_format_without_a_title_is_called_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Plain(Text):
+    class Plain(Lines):
         name, title = "plain", ""
 
         @classmethod

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from reducekit.session.runs.programs import Preference, Program
 
 _FALLBACK = "text"
-"""The format that reads any text, by lines and tokens."""
+"""The format that reads any text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,12 +236,12 @@ def _protection(options: Options, text: bytes) -> Protection:
 
 
 def _parsed(options: Options, frontend: Format, text: bytes) -> tuple[Format, View]:
-    """Parse the input; with `lenient`, a text that does not parse is read as lines."""
+    """Parse the input; with `lenient`, what does not parse is read as any text."""
     try:
         view = frontend.parse(text)
     except ParseError as error:
         if not options.lenient:
-            error.add_note("(`lenient` reduces such a file too, by lines and tokens)")
+            error.add_note("(`lenient` reduces such a file too, as any text)")
             raise
         frontend = registry.frontend(_FALLBACK, suffix=frontend.suffix)
         view = frontend.parse(text)

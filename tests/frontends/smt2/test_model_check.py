@@ -207,8 +207,8 @@ def test_the_reference_checks_the_model(liar: str, tmp_path: Path) -> None:
     checker.write_text(f'#!/bin/sh\necho "$1" >>{log}\ncat "$2" >>{log}\necho unsat\n')
     checker.chmod(0o755)
     done = alone(
-        tmp_path, "smt2", "in.smt2", "--wrong-model", "--max-checks", "1", "--no-journal",
-        "--cmd", Z3, "--reference", f"{checker} --own",
+        tmp_path, "smt2", "in.smt2", "--wrong-model", "--max-checks", "1", "--jobs", "1",
+        "--no-journal", "--cmd", Z3, "--reference", f"{checker} --own",
     )  # fmt: skip
     assert "  a wrong model\n" in done.stdout, done
     assert log.read_text().startswith("--own\n(set-logic ALL)\n(define-fun i () Int ")

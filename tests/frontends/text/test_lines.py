@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from reducekit.executors.executor import InProcess
 from reducekit.format import by_size
-from reducekit.frontends.text import GroupTree, Text, TextView, drop_groups, parse_lines
+from reducekit.frontends.text import Text
+from reducekit.frontends.text.lines import GroupTree, Lines, LinesView, drop_groups, parse_lines
 from reducekit.reduction import Reduction
 from reducekit.registry import FRONTENDS, load, names, strategy
 from reducekit.run import Limits
@@ -78,26 +79,26 @@ def test_removing_lines_leaves_the_others(text: bytes, data: st.DataObject) -> N
 
 def reduce(text: bytes, interesting: Callable[[bytes], bool], name: str = "adaptive") -> bytes:
     executor = InProcess(interesting)
-    reduction = Reduction(Text(), strategy(name), executor, lambda seconds: Limits())
+    reduction = Reduction(Lines(), strategy(name), executor, lambda seconds: Limits())
     return reduction.run(text, 0.0).text
 
 
 def groups_of(text: bytes) -> GroupTree:
-    tree = drop_groups.problem(TextView(parse_lines(text)))
+    tree = drop_groups.problem(LinesView(parse_lines(text)))
     assert isinstance(tree, GroupTree)
     return tree
 
 
 def test_the_entry_point() -> None:
     assert load(FRONTENDS, "text") is Text
-    assert load(FRONTENDS, "lines") is Text  # as it was called before
+    assert load(FRONTENDS, "lines") is Lines
     assert "text" in names(FRONTENDS)
     assert "lines" not in names(FRONTENDS)
-    assert Text(".smt2").suffix == ".smt2"
+    assert Lines(".smt2").suffix == ".smt2"
 
 
 def test_measure() -> None:
-    frontend = Text()
+    frontend = Lines()
     view = frontend.parse(b"(a b)\n\nc)")
     assert frontend.measure(view) == {"bytes": 9, "lines": 3, "tokens": 6}
 
@@ -138,7 +139,7 @@ def test_a_group_goes_as_a_whole(text: bytes, group: int, left: bytes) -> None:
 
 @given(texts)
 def test_every_group_is_balanced(text: bytes) -> None:
-    view = TextView(parse_lines(text))
+    view = LinesView(parse_lines(text))
     for opening, closing in view.groups:
         inside = text[view.document.start[opening] : view.document.end[closing]]
         assert inside.startswith(b"(")
@@ -149,8 +150,8 @@ def test_every_group_is_balanced(text: bytes) -> None:
 @given(texts)
 def test_each_pass_proposes_nothing_but_less(text: bytes) -> None:
     """Every item alone leaves a smaller text, so none is refused by the order."""
-    view = Text().parse(text)
-    for each in Text().schedule("own").rounds:
+    view = Lines().parse(text)
+    for each in Lines().schedule("own").rounds:
         problem = each.problem(view)
         if problem is None:
             continue
