@@ -46,8 +46,7 @@ class Text(Format):
 
     def schedule(self, passes: Passes) -> Schedule:
         return Schedule(
-            once=(definitions,),
-            rounds=(structure, names, constants, hoisting, arguments),
+            rounds=(definitions, structure, names, constants, hoisting, arguments),
             closing=(tokens, shorter, blanks),
         )
 
