@@ -36,7 +36,7 @@ from reducekit.session.report import Report
 
 FORMATS = {".smt2": "smt2", ".btor": "btor", ".btor2": "btor"}
 _KEPT = ("btor", "isolate", "smt2", "text")
-"""Formats of which a candidate keeps the layout of the input; others are written anew."""
+"""Formats whose candidates keep the layout of the input; the others are reprinted."""
 _CHECKS = 40
 _SLOW = 60.0
 _SHOWN = 20

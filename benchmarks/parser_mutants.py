@@ -1,4 +1,4 @@
-"""Makes random mutants of inputs of all formats, most of which still parse.
+"""Mutates inputs of every format at random; most mutants still parse.
 
 A mutant is made of a generated input, of a sample, or of a given text, in a few steps: bytes,
 words, lines and parenthesised parts are dropped, repeated, moved and replaced. A step that makes

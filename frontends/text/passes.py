@@ -7,6 +7,7 @@ that has them, parameters with their arguments, and single tokens. No pass knows
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
@@ -35,29 +36,28 @@ def _is_small(view: TextView) -> bool:
 
 
 class Elements(IndependentItems):
-    """The elements of a node; with those that go, the separators that are not needed any more."""
+    """The elements of a node; dropping some also drops the separators that are left over."""
 
     free = 0
 
     def __init__(self, view: TextView, node: int) -> None:
         self.view = view
-        self.elements: list[int] = []
-        self.separators: list[tuple[int, int]] = []
-        """Each with how many elements there are before it."""
-        for each in view.document.children(node):
-            if view.kind[each] == Kind.SEPARATOR:
-                self.separators.append((each, len(self.elements)))
-            elif view.kind[each] not in (Kind.OPEN, Kind.CLOSE):
-                self.elements.append(each)
+        self.elements = view.elements(node)
+        self.separators = [
+            (each, bisect_left(self.elements, each))
+            for each in view.document.children(node)
+            if view.kind[each] == Kind.SEPARATOR
+        ]
+        """Each with how many elements come before it."""
 
     @cached_property
     def weights(self) -> Sequence[int]:
         return array("i", map(self.view.weight, self.elements))
 
     def _lost(self, gone: Selection) -> set[int]:
-        """Return the separators that go: those that stand before an element that goes, or first.
+        """Return the separators to drop, so that one remains between any two elements that stay.
 
-        So between those that stay there is one each.
+        Those are the ones before the first element that stays, and before each that is dropped.
         """
         lost = set()
         first = next((at for at in range(len(self.elements)) if at not in gone), len(self.elements))
@@ -75,7 +75,7 @@ class Elements(IndependentItems):
 
 
 class Groups(IndependentItems):
-    """Sets of nodes that go together; of some nodes, a constant stays (`-node`)."""
+    """Sets of nodes to drop together; `-node` is replaced by a constant instead."""
 
     free = 0
 
@@ -97,11 +97,12 @@ _CONSTANT = (b"0",)
 
 
 def _uses(view: TextView, places: Sequence[int], *, constants: bool) -> set[int]:
-    """Return what becomes of the uses of a name that is defined no more.
+    """Return what to do with the uses of a name whose definition is dropped, as for `Groups`.
 
-    A statement that begins with it goes; within one, a constant stands for it, or for its call.
+    The items that use it are dropped. With `constants` only those that begin with it are; other
+    uses, with their arguments, become a constant.
     """
-    holder, kind, document = view.holder, view.kind, view.document
+    holder, document = view.holder, view.document
     found = set()
     for node in places:
         begins = document.start[holder[node]] == document.start[node]
@@ -109,27 +110,24 @@ def _uses(view: TextView, places: Sequence[int], *, constants: bool) -> set[int]
             found.add(holder[node])
             continue
         found.add(-node)
-        after = node + 1
-        if after < len(kind) and kind[after] == Kind.GROUP and view.opens_with(after) == 40:
-            found.add(after)
+        if (arguments := view.call(node)) is not None:
+            found.add(arguments)
     return found
 
 
 def _definitions(view: TextView, *, constants: bool) -> Items | None:
-    """Return the parts of a text, each with the uses of what it defines."""
+    """Return the parts of a text, each together with the uses of what it defines."""
     top = view.top
     if len(top) < 2:
         return None
     stop = view.document.stop
-    inside = {each: number for number, each in enumerate(top)}
     owner = array("i", [-1]) * len(view.kind)
-    for each, number in inside.items():
-        for node in range(each, stop[each]):
-            owner[node] = number
+    for number, each in enumerate(top):
+        owner[each : stop[each]] = array("i", [number]) * (stop[each] - each)
     lost: list[set[int]] = [{each} for each in top]
     for places in view.words.values():
-        # A name is defined by the first part that has it near its beginning, but for the keyword
-        # there; what many parts have is no name.
+        # The part where a word occurs first defines it if that is near its start, behind a keyword.
+        # A word in many parts is a keyword itself.
         first = owner[places[0]]
         if first < 0 or not 1 < places[0] - top[first] <= _HEAD:
             continue
@@ -138,7 +136,7 @@ def _definitions(view: TextView, *, constants: bool) -> Items | None:
             lost[first] |= _uses(
                 view, [each for each in places if owner[each] != first], constants=constants
             )
-    # The heaviest come last, where a search begins. Of very many the light ones wait for later.
+    # The heaviest come last, as searches go backward. If there are very many, skip the light ones.
     weights = [sum(view.weight(abs(node)) for node in each) for each in lost]
     order = sorted(range(len(lost)), key=weights.__getitem__)
     heavy = order[-_MOST:]
@@ -149,18 +147,18 @@ def _definitions(view: TextView, *, constants: bool) -> Items | None:
 
 @pass_("definitions", _is_small)
 def definitions(view: TextView) -> Items | None:
-    """Removes what the text defines, each part with all statements that use it."""
+    """Removes definitions with all statements that use them."""
     return _definitions(view, constants=False)
 
 
 @pass_("definitions to constants", _is_small)
 def constants(view: TextView) -> Items | None:
-    """Removes what the text defines, each part with constants for its uses."""
+    """Removes definitions, with constants in place of their uses."""
     return _definitions(view, constants=True)
 
 
 class Structure(WeightedTree):
-    """The nodes that have elements, each to be replaced by one within, or to lose elements."""
+    """All nodes with elements: they lose elements, or are replaced by a node within."""
 
     def __init__(self, view: TextView) -> None:
         self.view = view
@@ -177,27 +175,22 @@ class Structure(WeightedTree):
     def moves(self, node: int) -> Sequence[Move]:
         return _hoists(self.view, node) if self.weight(node) > self.large else ()
 
-    def parts(self, node: int) -> Items | None:
+    def parts(self, node: int) -> Elements:
         found = self._parts.get(node)
         if found is None:
             found = self._parts[node] = Elements(self.view, node)
         return found
 
     def child(self, node: int, position: int) -> int:
-        return self._parts[node].elements[position]
+        return self.parts(node).elements[position]
 
     def children(self, node: int, dropped: Selection) -> Sequence[int]:
-        view = self.view
-        stop = view.document.stop
-        return [
-            each
-            for at, each in enumerate(view.elements(node))
-            if at not in dropped and stop[each] > each + 1
-        ]
+        elements, stop = self.parts(node).elements, self.view.document.stop
+        return [e for at, e in enumerate(elements) if at not in dropped and stop[e] > e + 1]
 
 
 def _hoists(view: TextView, node: int) -> list[Move]:
-    """Return what replaces a node by the largest ones within that can stand in its place."""
+    """Return the replacements of a node by the largest nodes of its kind within it."""
     rule, most = view.rule, 0.9 * view.weight(node)
     found = [
         each
@@ -216,7 +209,7 @@ def structure(view: TextView) -> Tree:
 
 @pass_("names", _is_small)
 def names(view: TextView) -> Items | None:
-    """Removes a name with all that uses it."""
+    """Removes a name with everything that uses it."""
     holder = view.holder
     lost = [
         sorted(nodes)
@@ -227,22 +220,20 @@ def names(view: TextView) -> Items | None:
 
 
 class Arguments(IndependentItems):
-    """The positions of what follows a name in brackets: a parameter goes with its arguments."""
+    """Argument positions of each name that is called: a parameter goes with its arguments."""
 
     free = 0
 
     def __init__(self, view: TextView) -> None:
         self.calls: list[list[Elements]] = []
         self.items: list[tuple[int, int]] = []
-        """The index of the calls, and the position."""
-        document, kind = view.document, view.kind
+        """The index in `calls`, and the position."""
+        document = view.document
         for places in view.words.values():
             calls = [
                 Elements(view, after)
                 for each in places
-                if (after := each + 1) < len(kind)
-                and kind[after] == Kind.GROUP
-                and view.opens_with(after) == 40
+                if (after := view.call(each)) is not None
                 and document.end[each] == document.start[after]
             ]
             most = max((len(each.elements) for each in calls), default=0)
@@ -282,7 +273,7 @@ def arguments(view: TextView) -> Items | None:
 
 
 class Hoists(Tree):
-    """Groups and items, each to be replaced by one within."""
+    """Groups and items: each is replaced by a node within it."""
 
     def __init__(self, view: TextView) -> None:
         self.view = view
@@ -295,15 +286,13 @@ class Hoists(Tree):
         return self.view.weight(node)
 
     def moves(self, node: int) -> Sequence[Move]:
-        view = self.view
-        document, kind = view.document, view.kind
-        found = []
-        if kind[node] == Kind.GROUP:
-            inner = tuple(document.children(node))[1:-1]
-            if inner:
-                found.append(Move(Change((Edit(node, _spaced(inner)),), "unwrap"), inner))
-            if view.opens_with(node) == 40:
-                found.insert(0, Move(Change((Edit(node, (b"0",)),), "constant"), ()))
+        view, found = self.view, list[Move]()
+        if view.is_round(node):
+            found.append(Move(Change((Edit(node, _CONSTANT),), "constant"), ()))
+        inner = tuple(view.document.children(node))[1:-1]
+        if view.kind[node] == Kind.GROUP and inner:
+            spaced = tuple(part for each in inner for part in (each, b" "))[:-1]
+            found.append(Move(Change((Edit(node, spaced),), "unwrap"), inner))
         return [*found, *_hoists(view, node)]
 
     def parts(self, node: int) -> Items | None:
@@ -312,10 +301,6 @@ class Hoists(Tree):
     def children(self, node: int, dropped: Selection) -> Sequence[int]:
         stop = self.view.document.stop
         return [each for each in self.view.elements(node) if stop[each] > each + 1]
-
-
-def _spaced(nodes: Sequence[int]) -> tuple[int | bytes, ...]:
-    return tuple(part for node in nodes for part in (node, b" "))[:-1]
 
 
 @pass_("hoists", _is_small)

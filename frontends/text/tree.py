@@ -49,11 +49,13 @@ _REST = (
     rb"|(?P<operator>[-+*/%&|^!=<>:?.~@]=|&&|\|\||<<|>>|->|=>|::|\+\+|--|\S)"
 )
 _STRINGS = rb"""|(?P<string>"(?:[^"\\\n]|\\.)*+"|(?<!\w)'(?:[^'\\\n]|\\.)*+')"""
-_TAGS = rb"""|(?P<comment><!--(?:[^-]|-(?!->))*+-->)
-|(?P<tag></?[A-Za-z][^\s<>/]*+(?:[^<>"']|"[^"<>]*+"|'[^'<>]*+')*+>)"""
+_TAGS = (
+    rb"|(?P<comment><!--(?:[^-]|-(?!->))*+-->)"
+    rb"""|(?P<tag></?[A-Za-z][^\s<>/]*+(?:[^<>"']|"[^"<>]*+"|'[^'<>]*+')*+>)"""
+)
 _CODE = re.compile(_WORDS + _COMMENTS + _STRINGS + _REST, re.DOTALL)
 _CODE_WITHOUT_END = re.compile(_WORDS + rb"|(?P<comment>//[^\n]*+)" + _STRINGS + _REST, re.DOTALL)
-_MARKUP = re.compile(_WORDS + _TAGS.replace(b"\n", b"") + _REST, re.DOTALL)
+_MARKUP = re.compile(_WORDS + _TAGS + _REST, re.DOTALL)
 _MARKUP_WITHOUT_END = re.compile(_WORDS + _REST, re.DOTALL)
 _NAME = re.compile(rb"</?([^\s<>/]+)")
 _MARGIN = re.compile(rb"[ \t]*+")

@@ -1,4 +1,4 @@
-"""A text as the passes see it: its tree, what a node can do without, what can stand for it."""
+"""A text as the passes see it: its tree, its parts and its words."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import cached_property
 from reducekit.frontends.text.tree import Grown, Kind
 
 _FIXED = frozenset((Kind.OPEN, Kind.CLOSE, Kind.SEPARATOR))
-_LEAVES = Kind.WORD
+_ROUND = ord("(")
 
 
 class TextView:
@@ -24,27 +24,32 @@ class TextView:
     def tokens(self) -> Sequence[int]:
         """The leaves, in order."""
         kind = self.kind
-        return array("i", (node for node in range(1, len(kind)) if kind[node] >= _LEAVES))
+        return array("i", (node for node in range(1, len(kind)) if kind[node] >= Kind.WORD))
 
     def weight(self, node: int) -> int:
         """Return the bytes of a node."""
         return self.document.end[node] - self.document.start[node]
 
     def elements(self, node: int) -> list[int]:
-        """Return the children that a node may do without, in order."""
+        """Return the children that can be dropped, in order: all but brackets and separators."""
         kind = self.kind
         return [each for each in self.document.children(node) if kind[each] not in _FIXED]
 
-    def opens_with(self, node: int) -> int:
-        """Return the first byte of a group."""
-        return self.document.text[self.document.start[node]]
+    def is_round(self, node: int) -> bool:
+        """Return whether a node is a group in parentheses."""
+        document = self.document
+        return self.kind[node] == Kind.GROUP and document.text[document.start[node]] == _ROUND
+
+    def call(self, node: int) -> int | None:
+        """Return the group in parentheses that follows a word, if any."""
+        after = node + 1
+        return after if after < len(self.kind) and self.is_round(after) else None
 
     @cached_property
     def holder(self) -> Sequence[int]:
-        """For each node the statement, line or element that can go with it; 0 if there is none.
+        """For each node the innermost item that can be dropped with it; 0 if there is none.
 
-        What stands in round brackets goes with what these belong to: an argument does not go
-        alone.
+        Items in `(` and `[` do not count: dropping one argument breaks the call.
         """
         kind, parent = self.kind, self.document.parent
         found, round_ = array("i", [0]), bytearray(1)
@@ -52,14 +57,14 @@ class TextView:
             above = parent[node]
             inside = round_[above]
             if kind[node] == Kind.GROUP:
-                inside = self.opens_with(node) in b"(["
+                inside = self.document.text[self.document.start[node]] in b"(["
             round_.append(inside)
             found.append(node if kind[node] == Kind.ITEM and not inside else found[above])
         return found
 
     @cached_property
     def top(self) -> list[int]:
-        """The parts of the text: the elements of the first node that has several."""
+        """The parts of the text: the elements of the outermost node that has several."""
         node = 0
         while True:
             elements = self.elements(node)
@@ -69,7 +74,7 @@ class TextView:
 
     @cached_property
     def words(self) -> dict[bytes, list[int]]:
-        """The places of each word, in the order in which they are met first."""
+        """The occurrences of each word, in order of first occurrence."""
         found: dict[bytes, list[int]] = {}
         for node, kind in enumerate(self.kind):
             if kind == Kind.WORD:
