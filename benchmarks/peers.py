@@ -8,6 +8,7 @@ copy in a temporary folder. Shrink Ray's language model is switched off.
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 import subprocess
@@ -19,23 +20,29 @@ from pathlib import Path
 
 _OURS = f"{shlex.quote(sys.executable)} -m benchmarks.peers"
 _PLACES = "{input} {output} {oracle}"
-_COMMANDS = {
+COMMANDS = {
     "ddsmt": f"ddsmt -j1 {_PLACES}",
     "cvise": f"{_OURS} cvise {_PLACES}",
     "shrinkray": f"{_OURS} shrinkray {_PLACES}",
 }
 _IN_PLACE: dict[str, Callable[[str, str], list[str]]] = {
-    "cvise": lambda test, file: ["cvise", "--n=1", "--not-c", "--timeout=60", test, file],
+    "cvise": lambda test, file: [
+        *("cvise", "--n=1", "--timeout=60", *([] if file.endswith(".c") else ["--not-c"])),
+        *(test, file),
+    ],
     "shrinkray": lambda test, file: [
         *("shrinkray", "--ui=basic", "--parallelism=1", "--timeout=60", "--input-type=arg"),
         *("--trivial-is-not-error", "--no-llm", test, file),
     ],
 }
 
+ENVIRONMENT = {"PYTHONPATH": str(Path(__file__).parent / "stand_in")}
+"""Gives Shrink Ray its grammars."""
+
 
 def installed() -> list[str]:
     """Return `NAME=COMMAND` of each that is in PATH."""
-    return [f"{name}={line}" for name, line in _COMMANDS.items() if shutil.which(name)]
+    return [f"{name}={line}" for name, line in COMMANDS.items() if shutil.which(name)]
 
 
 def reduce_in_place(name: str, source: Path, output: Path, oracle: Path) -> None:
@@ -49,9 +56,12 @@ def reduce_in_place(name: str, source: Path, output: Path, oracle: Path) -> None
             encoding="utf-8",
         )
         test.chmod(0o755)
+        environment = {**os.environ, **ENVIRONMENT}
         words = _IN_PLACE[name](str(test), file.name)
         with suppress(KeyboardInterrupt):  # who measures stops it: what it has by then counts
-            subprocess.run(words, cwd=folder, stdout=subprocess.DEVNULL, check=False)
+            subprocess.run(
+                words, cwd=folder, stdout=subprocess.DEVNULL, env=environment, check=False
+            )
         shutil.copyfile(file, output)
 
 
