@@ -158,11 +158,11 @@ def shrink(path: Path) -> None:
 
 def main() -> None:
     """Make all captures."""
-    text = (DOCS / "ui.md").read_text()
+    text = (DOCS / "terminal.md").read_text()
     before, heading, rest = text.partition("At 80 columns, and at 200:\n\n")
     _, _, _, _, after = rest.split("```", 4)
     shown = "\n\n".join(f"```\n{terminal(columns)}\n```" for columns in (80, 200))
-    (DOCS / "ui.md").write_text(before + heading + shown + after)
+    (DOCS / "terminal.md").write_text(before + heading + shown + after)
     (DOCS / "terminal.svg").write_text(recording())
     page()
 

@@ -4,7 +4,13 @@ from typing import Any
 
 project = "reducekit"
 author = "The reducekit developers"
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_click"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx_click",
+    "sphinx_copybutton",
+    "sphinx_design",
+]
 html_theme = "furo"
 
 # The source folder is the checkout, so that README, docs and tables can link to each other as they
@@ -16,6 +22,11 @@ include_patterns = [
 root_doc = "docs/index"
 exclude_patterns = ["build", "**/.*"]
 
+smartquotes = False  # `--cmd` stays as it is, so that one can copy it
+highlight_language = "console"
+copybutton_prompt_text = "$ "
+copybutton_only_copy_prompt_lines = False
+myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3  # links to headings, as code hosts make them
 autodoc_typehints = "description"
 

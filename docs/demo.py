@@ -11,7 +11,7 @@ import tempfile
 import textwrap
 from pathlib import Path
 
-from docs.tutorial import CHECKOUT, PROGRESS
+from docs.typed import CHECKOUT, PROGRESS
 
 README = CHECKOUT / "README.md"
 _BEFORE = "`make demo` runs this:\n\n"

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 import pytest
 
-from docs.tutorial import run
+from docs.typed import run
 from reducekit.cli.group import reducekit
 from tests.cli.inprocess import Shell, shell
 from tests.cli.test_bisect import script, wheel

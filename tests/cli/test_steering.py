@@ -1,4 +1,4 @@
-"""--protect, --propose and --prefer as users type them; the pass of docs/reducing.md."""
+"""--protect, --propose and --prefer as users type them; the pass of docs/steering.md."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.cli.inprocess import Shell, shell
 
 __all__ = ["shell"]
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "reducing.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "steering.md").read_text(encoding="utf-8")
 SCRIPT = (
     "(set-logic QF_LIA)\n(declare-const a Int)\n(assert (> a 10))\n(assert (= (mod a 20) 30))\n"
 )

@@ -89,7 +89,7 @@ def test_the_option_of_the_command(tmp_path: Path) -> None:
 @pytest.mark.debian("cvc5")
 def test_the_bug_of_z3_in_the_docs() -> None:
     """The script is well sorted, and cvc5 answers; the release of z3 that the docs name refuses."""
-    document = Path(__file__).parents[3] / "docs" / "hunting.md"
+    document = Path(__file__).parents[3] / "docs" / "generators.md"
     (text,) = re.findall(r"```text\n(.*?)```", document.read_text("utf-8"), re.DOTALL)
     assert problems(Smt2().parse(text.encode())) == []
     done = subprocess.run(
@@ -105,7 +105,7 @@ def test_the_bug_of_z3_in_the_docs() -> None:
 @pytest.mark.debian("cvc5")
 def test_the_bug_of_cvc5_in_the_docs() -> None:
     """Z3 answers with an empty list, cvc5 with an error."""
-    document = Path(__file__).parents[3] / "docs" / "hunting.md"
+    document = Path(__file__).parents[3] / "docs" / "generators.md"
     (text,) = re.findall(r"```smt2\n(.*?)```", document.read_text("utf-8"), re.DOTALL)
     assert problems(Smt2().parse(text.encode())) == []
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""Runs the commands of docs/tutorial.md: `python -m docs.tutorial` writes their outputs anew.
+"""Runs the commands of tutorial.md and recipes.md: `python -m docs.typed` rewrites the outputs.
 
 The tests run them, too, and compare: all but times, places, how much was tried, and progress.
 """
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parents[1]
-DOCUMENT = CHECKOUT / "docs" / "tutorial.md"
+LESSON, RECIPES = (CHECKOUT / "docs" / name for name in ("tutorial.md", "recipes.md"))
 FILES = CHECKOUT / "examples" / "tutorial"
 HOME = "~/tutorial"
 _BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
@@ -27,7 +27,7 @@ PROGRESS = re.compile(r"(?m)^[\d,]+ bytes \(.*, left: .*\n")
 
 @dataclass(frozen=True)
 class Step:
-    """A command of the tutorial, and what the document says that it prints."""
+    """A command of a document, and what the document says that it prints."""
 
     command: str
     said: str
@@ -35,16 +35,16 @@ class Step:
 
 @dataclass(frozen=True)
 class Part:
-    """A section: the steps of one user, one after the other."""
+    """A section, with its steps in order."""
 
     title: str
     steps: tuple[Step, ...]
 
 
-def parts() -> list[Part]:
-    """Return the sections of the document that have steps."""
+def parts(document: Path) -> list[Part]:
+    """Return the sections of a document that have steps."""
     found = []
-    for section in DOCUMENT.read_text(encoding="utf-8").split("\n## ")[1:]:
+    for section in document.read_text(encoding="utf-8").split("\n## ")[1:]:
         title = section.partition("\n")[0]
         steps = tuple(Step(*_command(block)) for block in _BLOCK.findall(section))
         if steps:
@@ -79,7 +79,8 @@ def run(command: str, folder: Path) -> str:
         text=True,
         timeout=300,
     )
-    code = f", exit code {done.returncode}" if done.returncode else ""
+    status = done.returncode if done.returncode >= 0 else 128 - done.returncode  # as in a shell
+    code = f", exit code {status}" if status else ""
     said = done.stdout if done.stdout.endswith("\n") or not done.stdout else f"{done.stdout}\n"
     return _placed(said, folder) + f"# {time.monotonic() - begin:.1f} s{code}\n"
 
@@ -110,20 +111,20 @@ def begin(folder: Path) -> None:
 
 
 def main() -> None:
-    """Run all steps and write the document."""
-    text = DOCUMENT.read_text(encoding="utf-8")
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name).resolve()
-        begin(folder)
-        for part in parts():
-            for step in part.steps:
+    """Run all steps and write the documents."""
+    for document in (LESSON, RECIPES):
+        text = document.read_text(encoding="utf-8")
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name).resolve()
+            begin(folder)
+            for step in (step for part in parts(document) for step in part.steps):
                 said = run(step.command, folder)
                 text = text.replace(
                     f"```console\n$ {step.command}\n{step.said}```",
                     f"```console\n$ {step.command}\n{said}```",
                 )
                 print(f"{step.command}\n{said}")
-    DOCUMENT.write_text(text, encoding="utf-8")
+        document.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

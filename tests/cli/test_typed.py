@@ -1,4 +1,4 @@
-"""docs/tutorial.md, typed word by word: what it says is what is printed, but for the effort."""
+"""docs/tutorial.md and recipes.md, typed word by word: they show what is printed, but for times."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from docs import tutorial
-from docs.tutorial import Part, begin, normalised, parts, run
+from docs import typed as documents
+from docs.typed import LESSON, RECIPES, Part, begin, normalised, parts, run
 
-_PARTS = parts()
+_PARTS = parts(RECIPES)
 _PREPARATION = _PARTS[0]
 _SLOW = ("a run takes too long",)
 
@@ -47,6 +47,14 @@ def test_a_section(part: Part, prepared: Path, tmp_path: Path) -> None:
     typed(part, tmp_path / "tutorial")
 
 
+@pytest.mark.slow
+@pytest.mark.debian("z3")
+def test_the_lesson(tmp_path: Path) -> None:
+    begin(tmp_path)
+    for part in parts(LESSON):
+        typed(part, tmp_path)
+
+
 def test_every_user_has_a_section() -> None:
     """Of the users that the tool is made for none is left out."""
     titles = " ".join(part.title for part in _PARTS)
@@ -61,5 +69,5 @@ def test_every_user_has_a_section() -> None:
 
 def test_what_is_compared() -> None:
     said = "checks 3, 1.5 s\n7 bytes (3 %), 2 checks (5/s), 1 accepted, left: 3 s\n# 0.1 s\n"
-    assert normalised(tutorial._placed(said, Path("/x"))) == "N, N s\n# N s\n"
+    assert normalised(documents._placed(said, Path("/x"))) == "N, N s\n# N s\n"
     assert normalised("7 bytes") != normalised("8 bytes")
