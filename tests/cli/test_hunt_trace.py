@@ -348,11 +348,8 @@ def test_a_wrong_answer_is_found_reduced_and_seen_again(tool: Tool) -> None:
 
 
 def test_the_crash_of_boolector_in_the_docs(tool: Tool) -> None:
-    text = (
-        (Path(__file__).parents[2] / "docs/generators.md")
-        .read_text()
-        .split("calls to eight:\n\n")[1]
-    )
+    page = (Path(__file__).parents[2] / "docs" / "generators.md").read_text()
+    text = page.split("calls to eight:\n\n")[1]
     tool.write("bug.trace", "\n".join(map(str.strip, text.split("\n\n")[0].splitlines())) + "\n")
     assert tool("replay", "bug.trace", "--model", "boolector").code == -signal.SIGSEGV
 
