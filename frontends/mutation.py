@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -30,7 +31,7 @@ class Mutants(Generic[S]):
     def __init__(
         self,
         path: Path,
-        suffixes: Sequence[str],
+        suffixes: Sequence[str] | None,
         noun: str,
         read: Callable[[bytes], S | None],
         change: Callable[[Random, S, S | None], bytes | None],
@@ -119,14 +120,21 @@ def dice_of(seed: int, mix: float) -> Random | None:
     return dice if dice.random() < mix else None
 
 
-def _files(path: Path, suffixes: Sequence[str], noun: str) -> Sequence[Path]:
-    """Return the files at a path, sorted by name. Raises UsageError if there are none."""
+def _files(path: Path, suffixes: Sequence[str] | None, noun: str) -> Sequence[Path]:
+    """Return the files at a path, sorted by name. Raises UsageError if there are none.
+
+    Without suffixes, those of the most frequent one.
+    """
     if path.is_file():
         return (path,)
-    found = sorted(each for each in path.rglob("*") if each.suffix in suffixes and each.is_file())
+    files = [each for each in path.rglob("*") if each.is_file()]
+    if suffixes is None:
+        visible = (each for each in files if "/." not in f"/{each.relative_to(path)}")
+        suffixes = [most for most, _ in Counter(each.suffix for each in visible).most_common(1)]
+    found = sorted(each for each in files if each.suffix in suffixes)
     if not found:
-        kinds = ", ".join(f"*{each}" for each in suffixes)
-        raise UsageError(f"{path} is neither a file nor a folder of {kinds} files: give {noun}")
+        kinds = ", ".join(f"*{each}" for each in suffixes) + " " * bool(suffixes)
+        raise UsageError(f"{path} is neither a file nor a folder of {kinds}files: give {noun}")
     return found
 
 

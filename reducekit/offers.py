@@ -50,6 +50,8 @@ class InputGenerator(Closing):
     """The files that inputs are made from."""
     well_formed: bool = True
     """Whether programs have to accept its inputs, unless they lack what these use."""
+    unruly: bool = False
+    """Whether its inputs may break any rule: only crashes on them are bugs."""
     has_options: bool = False
     """Whether its inputs have options in comments, for `{options}` in a command."""
     rules_broken: str = "broke the rules of the format"

@@ -22,6 +22,7 @@ from reducekit.frontends.text.passes import (
 )
 from reducekit.frontends.text.tree import tree_of
 from reducekit.frontends.text.view import TextView
+from reducekit.offers import Generation
 from reducekit.search.strategy import Passes
 
 __all__ = ["Text", "TextView"]
@@ -49,6 +50,13 @@ class Text(Format):
             rounds=(definitions, structure, names, constants, hoisting, arguments),
             closing=(tokens, shorter, blanks),
         )
+
+    @classmethod
+    def generation(cls) -> Generation:
+        """Return what makes mutants of texts."""
+        from reducekit.frontends.text.mutants import GENERATION
+
+        return GENERATION
 
     def order(self, text: bytes) -> Any:
         return by_size(text)

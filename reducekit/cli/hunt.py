@@ -99,7 +99,8 @@ def _command_for(name: str) -> click.Command | None:
         "Keeps one input for each kind of failure, with the commands that make and run it, and "
         "reduces it.",
     )
-    amount = "--seeds inputs" if generation is None else "--count 20"
+    files = generation is None or generation.asked_by
+    amount = "--seeds inputs" if files else "--count 20"
     return click.command(
         name,
         cls=Command,

@@ -226,11 +226,13 @@ def _values(
     options: HuntOptions, generation: Generation | None, testing: Testing | None
 ) -> dict[str, Any]:
     """Return the values of the format's options, and the first seed. Raises UsageError."""
-    if generation is None and options.seeds is None:
+    given = dict(options.format_options)
+    asked_by = () if generation is None else generation.asked_by
+    missing = all(given.get(each) is None for each in asked_by)
+    if options.seeds is None and missing and (generation is None or asked_by):
         raise UsageError(
             f"there is no generator for {options.format}: give a folder of files (`seeds`)"
         )
-    given = dict(options.format_options)
     made = () if generation is None else generation.options
     own = () if testing is None else testing.options
     if options.programs:
@@ -299,6 +301,8 @@ class _ByPrograms(Campaign):
         with_options = generator is not None and generator.has_options
 
         def rejects(line: str) -> bool:
+            if generator is not None and generator.unruly:
+                return True
             if frontend.offers("rejects"):
                 return frontend.rejects(line, well_formed=well_formed)
             return with_options and _REFUSED_OPTION.search(line) is not None
@@ -317,7 +321,9 @@ class _ByPrograms(Campaign):
         )
 
     def _fresh_frontend(self) -> Format:
-        return registry.frontend(self.options.format, **self._frontend_options)
+        made = registry.frontend(self.options.format, **self._frontend_options)
+        made.suffix = made.suffix or self.suffix
+        return made
 
     def _made(self, number: int) -> Input:
         if self._generator is None:

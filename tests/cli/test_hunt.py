@@ -306,6 +306,24 @@ def test_a_folder_of_seeds_is_changed(tool: Tool) -> None:
     assert "--mutate requires --seeds" in done.err
 
 
+def test_a_compiler_is_hunted_by_changed_programs(tool: Tool) -> None:
+    """What it says of a wrong program is no bug; its crash is, and is reduced with the suffix."""
+    (tool.folder / "seeds").mkdir()
+    tool.write("seeds/a.k", "".join(f"let v{n} = f({n}, g({n}));\n" for n in range(9)))
+    script = """case $1 in *.k) ;; *) exit 9 ;; esac
+    test $(grep -c 'let' $1) -gt 2 && { echo "$1:3: error: too long" >&2; exit 1; }
+    grep -q 'g(g' $1 && { echo "$1:1:2: internal compiler error: in fold" >&2; exit 4; }
+    exit 0"""
+    tool.write("seeds/b.k", "let a = f(g(1), 2);\nlet b = g(f(g(1)), 3);\n")
+    tool.script("cc", script)
+    done = tool("hunt", "text", "--seeds", "seeds", "--mutate", "--cmd", "./cc", "--count", "60")
+    assert (done.code, "internal compiler error: in fold" in done.out) == (0, True), done.out
+    assert ": 1 bug\n" in done.out
+    assert 'were rejected by cc: "input.k:3: error: too long' in done.out
+    (reduced,) = (tool.folder / "failures").glob("*.reduced.k")
+    assert reduced.read_text() == "g(g)\n"
+
+
 def test_json_and_junit(tool: Tool) -> None:
     script = crashing(tool, "var")
     arguments = ("--count", "2", "-n", "20", "--no-reduce", "--json", "--junit", "x.xml", "-q")

@@ -103,6 +103,6 @@ def test_it_is_converted_and_shown(sums: Tool) -> None:
 def test_what_it_does_not_offer(sums: Tool) -> None:
     done = sums("hunt", "sums")
     assert (done.code, "Missing --cmd" in done.err) == (2, True)
-    done = sums("generate", "text")
+    done = sums("generate", "isolate")
     assert done.code == 2
-    assert "Unknown command 'text'. Commands: aiger, btor, cnf, smt2, sums, trace" in done.err
+    assert "Unknown command 'isolate'. Commands: aiger, btor, cnf, smt2, sums, text, trace" in done.err
