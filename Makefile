@@ -16,7 +16,7 @@ SAMPLE ?= 40
 PYTEST  = $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadgroup
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all nightly lint docs bench slow mutants papers papers-quick captures clean
+.PHONY: help demo test test-all nightly lint docs bench slow mutants papers papers-quick captures dist clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -64,6 +64,11 @@ lint: $(VENV)/lint.stamp ## ruff and mypy
 docs: $(VENV)/lint.stamp ## build the documentation in build/docs, and check its links
 	$(BIN)/python -m sphinx -q -W --keep-going -c docs -b html . build/docs
 	@echo build/docs/docs/index.html
+
+dist: docs ## build the wheel, the sdist and the documentation, and check them
+	@rm -rf dist
+	$(BIN)/python -m build --quiet
+	$(BIN)/python -m twine check --strict dist/*
 
 $(DEMO)/input.smt2: examples/mod_by_zero.py | $(BIN)/python
 	@mkdir -p $(DEMO)
