@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
+from benchmarks.texts import READ, text_of
 from reducekit import registry
 from reducekit.errors import ParseError
 from reducekit.frontends.trace.generate.generator import Generator
@@ -158,6 +159,9 @@ def _generated(format_name: str, chance: random.Random) -> bytes | None:
     """Return an input that `reducekit generate` makes; None if the format has no generator."""
     if format_name == "trace":
         return chance.choice(_traces(chance.choice(_APIS)))
+    if format_name == "text":
+        language = chance.choice([*READ])
+        return text_of(language, chance, 30 * 100 ** chance.random()).encode()
     frontend = registry.frontend(format_name)
     generation, seed = frontend.generation(), chance.randrange(1 << 30)
     if generation is None:

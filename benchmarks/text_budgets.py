@@ -94,10 +94,9 @@ class Checks:
         if self.full():
             return False
         self.count += 1
-        with suppress(FileNotFoundError):
-            text = path.read_bytes()
-            if accepted := self.case.interesting(path):
-                self.best = min(self.best, text, key=len)
+        accepted = path.is_file() and self.case.interesting(path)
+        if accepted:
+            self.best = min(self.best, path.read_bytes(), key=len)
         if self.count in BUDGETS:
             self.sizes.append(len(self.best))
         return accepted
@@ -118,7 +117,8 @@ def measure(
         shutil.copyfile(case.input, given)
         oracle.write_text(_ORACLE.format(port=server.getsockname()[1]), encoding="utf-8")
         oracle.chmod(0o755)
-        threading.Thread(target=checks.serve, args=[server], daemon=True).start()
+        thread = threading.Thread(target=checks.serve, args=[server], daemon=True)
+        thread.start()
         line = TOOLS[tool].format(input=given, output=f"{given}.out", oracle=oracle)
         with (folder / "log").open("wb") as log:
             process = subprocess.Popen(
@@ -128,7 +128,9 @@ def measure(
                 stderr=log,
                 start_new_session=True,
             )
-            while process.poll() is None and not checks.full() and not stopped:
+            while (
+                thread.is_alive() and process.poll() is None and not checks.full() and not stopped
+            ):
                 stopped = "cap" if time.monotonic() - begin > cap else ""
                 time.sleep(0.1)
             stopped = "checks" if checks.full() else stopped
@@ -136,7 +138,7 @@ def measure(
                 with suppress(ProcessLookupError, subprocess.TimeoutExpired):
                     os.killpg(process.pid, number)
                     process.wait(5)
-        if not checks.count:
+        if not checks.count or not thread.is_alive():
             raise SystemExit(f"{line}\n{(folder / 'log').read_text(errors='replace')}")
         server.shutdown(socket.SHUT_RDWR)
     seconds = round(time.monotonic() - begin)

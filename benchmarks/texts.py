@@ -108,9 +108,9 @@ class _Maker:
         self.pending.clear()
 
 
-def text_of(language: str, chance: random.Random) -> str:
-    """Make a text of 5 to 60 KB."""
-    maker, size = _Maker(language, chance), 5_000 * 12 ** chance.random()
+def text_of(language: str, chance: random.Random, size: float) -> str:
+    """Make a text of about that many bytes."""
+    maker = _Maker(language, chance)
     shape = chance.randrange(len(maker.rules["begin"]))
     items = maker.rules["item"]
     if language == "json":  # a list of records, or an object
@@ -335,14 +335,14 @@ def holds(language: str, wants: Sequence[Labels], text: bytes) -> bool:
 def _within(want: Labels, path: Labels) -> bool:
     """Return whether a path has the labels of `want`, in order, and ends with the last one."""
     labels = iter(path)
-    return want[-1] == path[-1] and all(label in labels for label in want)
+    return want[-1:] == path[-1:] and all(label in labels for label in want)
 
 
 def case_of(seed: int) -> Case:
     """Make a case: seeds take turns in the languages."""
     language = tuple(READ)[seed % len(READ)]
     chance = random.Random(f"{language} {seed}")
-    text = text_of(language, chance)
+    text = text_of(language, chance, 5_000 * 12 ** chance.random())
     paths = list(READ[language](text))
     common = Counter(label for path in paths for label in set(path))
     count, tries = chance.choice((1, 1, 2, 2, 3)), chance.choice((3, 9, 27))
