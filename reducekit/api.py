@@ -58,6 +58,7 @@ class ReduceOptions(TypedDict, total=False):
     cpu: Quantity | None
     memory: Number | None
     max_output: Number | None
+    more_inputs: Sequence[Path]
     name: str
     format: str | Format | None
     strategy: str

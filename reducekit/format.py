@@ -244,11 +244,15 @@ class Format(Offers, ABC):
     """All usual suffixes, if there are several."""
     unit: ClassVar[str] = "bytes"
     """What sizes are counted in where reductions are compared: one of the names of `measure`."""
+    header: ClassVar[str] = ""
+    """How its files begin, as a regular expression: `lenient` keeps that where it is there."""
     strict: bool = False
     """Whether `parse` refuses most of what the oracle's programs would refuse to read.
 
     Then candidates that mix the changes of several passes are parsed before they run.
     """
+    several: ClassVar[bool] = False
+    """Whether `parse` reads several files as one text, as `reducekit.packed` has them."""
     baseline: bytes = b""
     """A text that must not fail: if the empty one does, everything would be reduced to nothing."""
     options: ClassVar[tuple[FormatOption, ...]] = ()

@@ -29,6 +29,7 @@ BASE = (
     "reducekit.runtime",
     "reducekit.linechart",
     "reducekit.option",
+    "reducekit.packed",
     "reducekit.quantities",
     "reducekit.run",
     "reducekit.oracle.responses",  # what a solver's output says: reads text, imports nothing
@@ -63,6 +64,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "reducekit.text": (),
     "reducekit.runtime": (),
     "reducekit.option": ("reducekit.errors",),
+    "reducekit.packed": (),
     "reducekit.quantities": (),
     "reducekit.run": (),
     "reducekit.oracle.responses": (),

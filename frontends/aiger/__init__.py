@@ -31,6 +31,8 @@ class Aiger(Offering):
     strict = True
     package = "reducekit.frontends.aiger"
 
+    header = r"\Aa[ai]g\b"
+
     @classmethod
     def recognises(cls, text: bytes) -> bool:
         return HEADER.match(without_mark(text)) is not None

@@ -34,6 +34,8 @@ class Cnf(JudgesModels):
     package = "reducekit.frontends.cnf"
     model_check = "reducekit.frontends.cnf.model_check"
 
+    header = r"^p\s+\w+"
+
     @classmethod
     def recognises(cls, text: bytes) -> bool:
         """Look for a header, or a hard clause of WCNF."""

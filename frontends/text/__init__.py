@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from reducekit.format import Format, Schedule, by_size
+from reducekit.frontends.text.files import drop_files, tree_of_files
 from reducekit.frontends.text.passes import (
     arguments,
     blanks,
@@ -23,6 +24,7 @@ from reducekit.frontends.text.passes import (
 from reducekit.frontends.text.tree import tree_of
 from reducekit.frontends.text.view import TextView
 from reducekit.offers import Generation
+from reducekit.packed import spans
 from reducekit.search.strategy import Passes
 
 __all__ = ["Text", "TextView"]
@@ -32,22 +34,32 @@ class Text(Format):
     """The format of any text; `suffix` is that of the files that the program is given."""
 
     name = "text"
-    title = "any text, by its structure"
+    title = "any text, by its structure; several files, or a folder"
+    several = True
+    help = (
+        "Several files, or those of a folder, are reduced together: a copy of them is the current "
+        "folder of each run, and -o names a folder. The command gets the first file, or the "
+        "folder, unless it names a file itself."
+    )
 
     examples = (
         "reducekit text in.txt --cmd './solver --opt'",
         "reducekit text in.txt --oracle ./test.sh -o small.txt",
+        "reducekit text a.c b.h --oracle ./test.sh -o small",
     )
 
     def __init__(self, suffix: str = "") -> None:
         self.suffix = suffix
 
     def parse(self, text: bytes) -> TextView:
-        return TextView(tree_of(text))
+        files = spans(text)
+        if not files:
+            return TextView(tree_of(text))
+        return TextView(tree_of_files(text, files, lambda content, path: tree_of(content)))
 
     def schedule(self, passes: Passes) -> Schedule:
         return Schedule(
-            rounds=(definitions, structure, names, constants, hoisting, arguments),
+            rounds=(drop_files, definitions, structure, names, constants, hoisting, arguments),
             closing=(tokens, shorter, blanks),
         )
 

@@ -332,13 +332,12 @@ def shorter(view: TextView) -> Iterator[Change]:
 def blanks(view: TextView) -> Items | None:
     """Removes blanks and line breaks that separate no words."""
     document, kind = view.document, view.kind
-    inner = (node for node in range(len(kind)) if kind[node] < Kind.WORD)
+    inner = (node for node in range(len(kind)) if kind[node] < Kind.FILE)
     nodes = array("i", (node for node in inner if _gaps(view, node)))
-    # The end of the last line stays.
-    end = (b"\n",) if document.text.endswith(b"\n") else ()
 
     def edit(node: int) -> Edit:
-        return Edit(node, (*document.children(node), *(() if node else end)))
+        end = (b"\n",) if _ends_line(view, node) else ()
+        return Edit(node, (*document.children(node), *end))
 
     return NodeItems(document, nodes, edit, "blanks") if nodes else None
 
@@ -353,7 +352,12 @@ def _gaps(view: TextView, node: int) -> bool:
         if at < start and (start > at + 1 or at == begin or not _joins(text, at, start)):
             return True
         at = document.end[child]
-    return at < document.end[node] and (node > 0 or text[at:] != b"\n")
+    return at < document.end[node] - _ends_line(view, node)
+
+
+def _ends_line(view: TextView, node: int) -> bool:
+    """Return whether a node is a whole text, or file, and ends a line, which it is to do still."""
+    return view.kind[node] == Kind.TEXT and view.document.source(node).endswith(b"\n")
 
 
 def _joins(text: bytes, end: int, start: int) -> bool:

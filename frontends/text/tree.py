@@ -31,15 +31,17 @@ class Kind(IntEnum):
     """What partners enclose, them included."""
     ITEM = 2
     """A statement, a line with what is indented below it, an element of a list."""
-    WORD = 3
-    NUMBER = 4
-    STRING = 5
-    COMMENT = 6
-    OPEN = 7
-    CLOSE = 8
-    SEPARATOR = 9
+    FILE = 3
+    """One of several files: its header is no node, its content is below, a `TEXT`."""
+    WORD = 4
+    NUMBER = 5
+    STRING = 6
+    COMMENT = 7
+    OPEN = 8
+    CLOSE = 9
+    SEPARATOR = 10
     """What stands between the elements of a list."""
-    OPERATOR = 10
+    OPERATOR = 11
 
 
 _COMMENTS = rb"|(?P<comment>//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/)"

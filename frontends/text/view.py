@@ -64,13 +64,14 @@ class TextView:
 
     @cached_property
     def top(self) -> list[int]:
-        """The parts of the text: the elements of the outermost node that has several."""
-        node = 0
-        while True:
-            elements = self.elements(node)
-            if len(elements) != 1:
-                return elements
-            (node,) = elements
+        """The parts of the text: the elements of the outermost node that has several.
+
+        Files are not parts, but their elements are.
+        """
+        elements, whole = [0], (Kind.TEXT, Kind.FILE)
+        while len(elements) == 1 or (elements and self.kind[elements[0]] in whole):
+            elements = [part for each in elements for part in self.elements(each)]
+        return elements
 
     @cached_property
     def words(self) -> dict[bytes, list[int]]:

@@ -128,7 +128,7 @@ class _Commands(click.Group):
             return super().resolve_command(ctx, args)
         if name in known or registry.known(registry.FRONTENDS, name):
             return super().resolve_command(ctx, args)
-        if os.path.isfile(name) or name == "-":
+        if os.path.exists(name) or name == "-":
             # A file in place of a command is reduced if its format is unambiguous.
             return super().resolve_command(ctx, [_format_of(name, args, ctx), *args])
         if "." in name or "/" in name:
@@ -145,6 +145,8 @@ def _format_of(path: str, arguments: Sequence[str], ctx: click.Context) -> str:
     from reducekit.cli.process import read_text
     from reducekit.session.place.inputs import plain_path
 
+    if os.path.isdir(path):
+        return _ANY_TEXT
     data = read_text(Path(path))
     if data.startswith(b"#!") and len(arguments) > 1 and os.path.isfile(arguments[1]):
         # C-Vise and Shrink Ray take the arguments in this order: the test, the input.
@@ -155,6 +157,8 @@ def _format_of(path: str, arguments: Sequence[str], ctx: click.Context) -> str:
             f"{path} is a script: for a test, type {command} {file} --oracle {path}", ctx
         )
     found = registry.guess_format(str(plain_path(Path(path))), data[:_HEAD])
+    if found is None and len(arguments) > 1 and os.path.exists(arguments[1]):
+        return _ANY_TEXT  # which alone reduces several files
     if found is None:
         formats = ", ".join(registry.names(registry.FRONTENDS))
         raise click.UsageError(

@@ -64,16 +64,25 @@ def failure_from(values: Mapping[str, Any]) -> Failure:
     return Failure(**_values(Failure, values), command=_command(values))
 
 
-def options_from(values: Mapping[str, Any], frontend: str | Format) -> Options:
+def options_from(values: Mapping[str, Any], frontend: Format) -> Options:
     """Collect the options of a session from a command's parameters. Raises UsageError."""
     chosen = _values(Options, values)
     words = values["words"]
     _refuse_script(values["input"], words)
     enough = 1 if values["command"] or values["oracle"] else 2
+    more = _more_inputs(words, enough)
+    if more and not frontend.several:
+        raise UsageError(
+            f"{words[0]} exists and is not a result of reducekit. Leave it out, as only `reducekit "
+            f"text` reduces several files; or type -o {shlex.quote(words[0])} to write there, and "
+            "rename what is there"
+        )
+    chosen["more_inputs"], words = more, words[len(more) :]
+    if more and words and enough == 1:
+        raise UsageError(f"the input {words[0]} does not exist")
     program = len(words) >= enough and shutil.which(os.path.expanduser(words[0]))
     if not chosen["output"] and len(words) >= enough and not program:
         # As ddSMT spells it: the input, the output, the command.
-        _refuse_foreign(words[0])
         chosen["output"], words = Path(words[0]), words[1:]
     if chosen["jobs"] is None:
         # On a cluster 1 stands for all that its workers can run.
@@ -108,14 +117,19 @@ def _refuse_script(path: Path, words: Sequence[str]) -> None:
                 )
 
 
-def _refuse_foreign(output: str) -> None:
-    """Raise UsageError for an output without -o that is a file: C-Vise takes several inputs."""
-    path = Path(output)
-    if os.path.isfile(path) and path.stat().st_size and earlier_run(path) is None:
-        raise UsageError(
-            f"{path} exists and is not a result of reducekit. One file is reduced at a time: leave "
-            f"{path} out; or type -o {shlex.quote(output)} to write there, and rename what is there"
-        )
+def _more_inputs(words: Sequence[str], enough: int) -> tuple[Path, ...]:
+    """Return the paths after the input that are there: an output without -o is new, or a result.
+
+    `enough` words are an output with the command after it, if that is among them.
+    """
+    found = list[Path]()
+    for word in words[: len(words) + 1 - enough]:
+        path = Path(word)
+        program = enough > 1 and path.is_file() and shutil.which(os.path.expanduser(word))
+        if not os.path.exists(path) or program or earlier_run(path) is not None:
+            break
+        found.append(path)
+    return tuple(found)
 
 
 def _values(cls: type, values: Mapping[str, Any]) -> dict[str, Any]:

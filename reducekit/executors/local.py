@@ -273,7 +273,7 @@ class LocalExecutor(Executor):
             # Written for every command: the previous one may have changed it.
             command = self._oracle.commands[check.order[len(check.outcomes)]]
             text = command.text(check.text)
-            check.slot.write(text)
+            check.slot.write(text, several=command.several)
             self._spawn(check, command.with_options_of(text))
         except (NoRoomError, _BusyError):
             if self._others_run():
@@ -353,7 +353,8 @@ class LocalExecutor(Executor):
         if command.in_folder is None:
             return command.argv(slot.path)
         # posix_spawn cannot change the directory; env(1) of coreutils can, within 0.5 ms.
-        return ["/usr/bin/env", "-C", slot.directory, *command.argv(slot.path)]
+        folder = slot.path if command.several else slot.directory
+        return ["/usr/bin/env", "-C", folder, *command.argv(slot.path)]
 
     def _patient_spawn(
         self,

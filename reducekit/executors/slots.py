@@ -15,11 +15,13 @@ import signal
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from pathlib import Path
 
 from reducekit.executors import marks
 from reducekit.executors.executor import ExecutorError
 from reducekit.executors.marks import Mark, children
 from reducekit.executors.run_directory import RunDirectory, directory_at, is_directory, remove
+from reducekit.packed import lay_out, unpack
 from reducekit.run import Limits
 
 Actions = list[tuple[int, int, str, int, int] | tuple[int, int, int]]
@@ -254,11 +256,19 @@ class Slot:
         self.tmp = os.path.join(self.directory, "tmp")
         self._entries = (self._name, "tmp")
 
-    def write(self, text: bytes) -> None:
-        """Make `text` the candidate. Raises NoRoomError or ExecutorError."""
+    def write(self, text: bytes, *, several: bool = False) -> None:
+        """Make `text`, or a folder of `several` files, the candidate.
+
+        Raises NoRoomError or ExecutorError.
+        """
         try:
-            if self._file is None or self._file != self._found():
+            if several or self._file is None or self._file != self._found():
                 self._renew()
+            if several:
+                self._discard()
+                os.unlink(self.path)
+                lay_out(Path(self.path), unpack(text))
+                return
             done = 0
             while done < len(text):  # a single round, except above 2 GiB
                 done += os.pwrite(self._fd, text[done:] if done else text, done)

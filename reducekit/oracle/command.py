@@ -6,7 +6,7 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -42,6 +42,8 @@ class Command:
     """The shell line, if a shell runs this; then `words` invoke the shell."""
     in_folder: str | None = None
     """Run in the candidate's folder, where it has this name; None: in the current directory."""
+    several: bool = False
+    """Candidates are folders of several files, and `in_folder` is the path of the first."""
     variant: int = 0
     """Run on this variant of the candidate; 0: on the candidate itself."""
     vary: Vary | None = None
@@ -95,10 +97,35 @@ class Command:
             words += options if several else [word.replace(OPTIONS, shlex.join(options))]
         return replace(self, words=tuple(words), line=line)
 
+    def on_files(self, first: str, paths: Collection[str]) -> Command:
+        """Return the command for folders with files at these paths.
+
+        The first one is its argument, unless it names one itself or is a line of a shell. Files
+        elsewhere that it names get their absolute paths.
+        """
+        words = self.words
+        if self.line is not None:
+            words = (*words[:2], self.line.replace(PLACE, '"$1"'), *words[3:])
+        elif not any(PLACE in each or os.path.normpath(each) in paths for each in words):
+            words = (*words, PLACE)
+        return replace(
+            self,
+            words=tuple(
+                os.path.abspath(each)
+                if os.path.isfile(each) and os.path.normpath(each) not in paths
+                else each
+                for each in words
+            ),
+            in_folder=first,
+            several=True,
+        )
+
     def argv(self, path: str) -> list[str]:
         """Return the arguments for a candidate at `path`, the program first."""
         program, *rest = self.words
-        if not self.stdin and not any(PLACE in word for word in rest):
+        if self.several:
+            path = self.in_folder or "."
+        elif not self.stdin and not any(PLACE in word for word in rest):
             rest.append(PLACE)
         return [program, *(word.replace(PLACE, path) for word in rest)]
 
@@ -118,6 +145,9 @@ class Command:
             return f"{made} && {replace(self, variant=0).shell_line(other)}"
         if self.in_folder is not None:
             name = shlex.quote(self.in_folder)
+            if self.several:
+                line = shlex.join(self.argv(path)) if self.line is None else self.line
+                return f"cd {shlex.quote(path)} && {line.replace(PLACE, name)}"
             here = replace(self, in_folder=None).shell_line(self.in_folder)
             return f"d=$(mktemp -d) && cp {shlex.quote(path)} $d/{name} && cd $d && {here}"
         if self.line is not None:

@@ -336,7 +336,9 @@ class Options(Failure):
     """All options of a session, as plain data."""
 
     input: Path | bytes
-    """A file, or the text itself."""
+    """A file or a folder, or the text itself."""
+    more_inputs: Sequence[Path] = ()
+    """Files and folders below the current one, to reduce together with the input."""
     name: str = ""
     """The name of the input in messages (default: its path)."""
     format: str | Format | None = None
@@ -411,7 +413,7 @@ class Options(Failure):
         "Compare the numbers of --prefer before the sizes.", False, rare=True
     )
     output: Path | None = _output(
-        "Result, or - for stdout (default: in.reduced.SUFFIX).",
+        "Result, or - for stdout (default: in.reduced.SUFFIX); a folder for several files.",
         read=Path,
         metavar="FILE",
         short="o",
@@ -454,6 +456,11 @@ class Options(Failure):
     )
     opener: Opener | None = None
     """Where checks run; None: on this machine, or in this process for `interesting`."""
+
+    @cached_property
+    def several(self) -> bool:
+        """Whether the input is several files, or a folder."""
+        return bool(self.more_inputs) or (isinstance(self.input, Path) and self.input.is_dir())
 
     @property
     def input_name(self) -> str:

@@ -180,7 +180,7 @@ def in_own_folders(commands: Sequence[Command], source: Path | bytes) -> tuple[C
 
     None if nothing suggests that: no command and no script names the input.
     """
-    if isinstance(source, bytes):
+    if isinstance(source, bytes) or (commands and commands[0].several):
         return None
     name = plain_path(source).name
     if not any(_names(command, name) for command in commands):

@@ -23,6 +23,7 @@ from reducekit.format import Format, Pass, View, help_of
 from reducekit.oracle.also import Quiet, about_answers, compares_answers
 from reducekit.oracle.command import Command, Vary
 from reducekit.oracle.criterion import Criterion, regex
+from reducekit.packed import spans
 from reducekit.reduction import STAGES, PassChoice, Protection
 from reducekit.run import Guard, Limits
 from reducekit.session.cluster import Cluster
@@ -37,7 +38,7 @@ from reducekit.session.place.inputs import (
     refuse_other_format,
 )
 from reducekit.session.place.journal import open_for
-from reducekit.session.place.output import OutputFile
+from reducekit.session.place.output import OutputFile, OutputFolder
 from reducekit.session.runs.openers import opener_of
 from reducekit.session.runs.run import Job
 
@@ -89,9 +90,10 @@ def prepare(options: Options, guard: Guard) -> Job:
         path = output_path(options)
         test = _test(options, *_format(options, whole, guard, stack), whole)
         own, text = test.own, test.text
-        protection = _protection(options, text)
         with naming(options.input_name):
             frontend, view = _parsed(options, test.frontend, text)
+        header = "" if frontend is test.frontend else test.frontend.header
+        protection = _protection(options, text, header)
         own_passes, programs, preference = _programs(
             options, frontend.suffix, test.limits, guard, stack
         )
@@ -101,7 +103,7 @@ def prepare(options: Options, guard: Guard) -> Job:
             raise UsageError(refused)
         choice.of(frontend.schedule(strategy.passes))
         with guard.held():
-            output = None if path is None else _writable(path)
+            output = None if path is None else _writable(path, several=options.several)
         others = None
         if options.also_interesting is not None:
             from reducekit.session.place.other_failures import OtherFailures
@@ -123,7 +125,7 @@ def prepare(options: Options, guard: Guard) -> Job:
                 libraries=() if own is None else own.libraries,
             )
         return Job(
-            name=options.input_name,
+            name="." if options.more_inputs else options.input_name,
             read=whole,
             text=text,
             frontend=frontend,
@@ -159,6 +161,10 @@ def _format(
     Raises UsageError, ParseError.
     """
     frontend = _frontend(options, text)
+    if options.several and not frontend.several:
+        raise UsageError(
+            f"the format {frontend.name} is of single files: the format {_FALLBACK} reduces several"
+        )
     if options.workdir is not None and not os.access(options.workdir, os.W_OK | os.X_OK):
         raise UsageError(f"`workdir`: {options.workdir} is no folder that can be written")
     with naming(options.input_name):
@@ -185,6 +191,14 @@ def _test(options: Options, frontend: Format, own: OwnOracle | None, text: bytes
     vary = frontend.variant if frontend.offers("variant") else None
     commands, criterion = options.commands_and_criterion(vary, frontend)
     fresh = options.fresh_commands(commands, criterion, vary)
+    if options.several:
+        paths = {each.path for each in spans(text)}
+        first = str(options.input) if options.more_inputs else "."
+        commands = tuple(each.on_files(first, paths) for each in commands)
+        notes.append(
+            f"{len(paths):,} files are reduced together: a folder with them is the current folder "
+            "of each run"
+        )
     if options.unstable and vary is None:
         notes.append(
             "files of this format have no variants: the runs of `unstable` differ by seeds only"
@@ -207,6 +221,8 @@ def _test(options: Options, frontend: Format, own: OwnOracle | None, text: bytes
 
 def _frontend(options: Options, text: bytes) -> Format:
     given = options.format
+    if given is None and options.several:
+        given = _FALLBACK
     if given is None:
         path = plain_path(options.input) if isinstance(options.input, Path) else Path()
         given = registry.guess_format(str(path), text[:HEAD])
@@ -226,13 +242,16 @@ def _own_oracle(options: Options, frontend: Format, text: bytes, guard: Guard) -
     return own
 
 
-def _protection(options: Options, text: bytes) -> Protection:
-    """Return what has to stay. Raises UsageError for an expression that matches nothing."""
+def _protection(options: Options, text: bytes, header: str) -> Protection:
+    """Return what has to stay, the `header` if there is one.
+
+    Raises UsageError for an expression that matches nothing.
+    """
     patterns = [regex("protect", each) for each in options.protect]
     for given, pattern in zip(options.protect, patterns, strict=True):
         if not any(map(itemgetter(0), pattern.finditer(text))):
             raise UsageError(f"`protect`: {given!r} matches nothing in the input")
-    return Protection.of(text, patterns)
+    return Protection.of(text, [*patterns, *([regex("lenient", header)] if header else [])])
 
 
 def _parsed(options: Options, frontend: Format, text: bytes) -> tuple[Format, View]:
@@ -274,10 +293,10 @@ def _programs(
     return passes, (*proposing, prefers), Preference(prefers, first=options.prefer_first)
 
 
-def _writable(path: Path) -> OutputFile:
+def _writable(path: Path, *, several: bool) -> OutputFile:
     """Return the output. Raises UsageError, with what to type if its folder is read-only."""
     try:
-        return OutputFile(path)
+        return OutputFolder(path) if several else OutputFile(path)
     except UsageError as error:
         if path.parent.is_dir() and not os.access(path.parent, os.W_OK):
             other = Path(tempfile.gettempdir(), path.name)

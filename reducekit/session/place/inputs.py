@@ -17,6 +17,7 @@ from reducekit import registry
 from reducekit.errors import OtherFormatError, ParseError, ReducekitError, UsageError
 from reducekit.format import Format
 from reducekit.journal import Contents, digest, journal_path, load
+from reducekit.packed import pack
 from reducekit.session.options import Options
 
 UNWRITTEN = Path("-")
@@ -127,6 +128,34 @@ def read_text(path: Path) -> bytes:
     return unpacked(read_input(path), str(path))
 
 
+def read_files(*paths: Path) -> bytes:
+    """Return the files of a folder, or several files and folders, as one text. Raises UsageError.
+
+    Links to files are read. What is neither a file nor a folder is left out, such as a socket, and
+    a link to a folder, which might contain itself.
+    """
+    root, found = paths[0] if len(paths) == 1 else Path(), dict[str, bytes]()
+    for path in paths:
+        files = [path]
+        if path.is_dir():
+            walk = os.walk(path, onerror=_refuse_folder)
+            files = [Path(folder, name) for folder, _, names in walk for name in names]
+            files = [*filter(Path.is_file, files)]
+        for each in files:
+            name = os.path.relpath(each, root)
+            if name.startswith("../"):
+                raise UsageError(f"the input {each} is not below the current folder")
+            found[name] = read_input(each)
+    text = pack(found)
+    if len(text) > _LARGEST:
+        raise UsageError("the files are larger than 2 GiB together")
+    return text
+
+
+def _refuse_folder(error: OSError) -> None:
+    raise UsageError(f"the folder {error.filename} cannot be read: {error.strerror}")
+
+
 def read(options: Options) -> tuple[bytes, Path | None]:
     """Return the text to reduce, and the path of the backup if the input is to be replaced.
 
@@ -135,6 +164,8 @@ def read(options: Options) -> tuple[bytes, Path | None]:
     source = options.input
     if isinstance(source, bytes):
         return source, None
+    if options.several:
+        return read_files(source, *options.more_inputs), None
     if not options.in_place or os.path.isdir(source):
         return read_text(source), None
     backup = source.with_name(source.name + ".orig")
@@ -167,8 +198,8 @@ def earlier_run(output: Path) -> Contents | None:
 
 
 def reduced_path(path: Path) -> Path:
-    """Return the default output path for an input file."""
-    plain = plain_path(path)
+    """Return the default output path for an input file, or a folder."""
+    plain = plain_path(path if path.name.strip(".") else Path(os.path.abspath(path)))
     # Not with_name(), which refuses paths without a name, such as "." and "/".
     return plain.parent / f"{plain.stem}.reduced{plain.suffix}"
 
@@ -181,6 +212,8 @@ def output_path(options: Options) -> Path | None:
     source, output = options.input, options.output
     if options.in_place and output is not None:
         raise UsageError("`in_place` and `output` are mutually exclusive: give one")
+    if options.several:
+        return _output_folder(options)
     if output == UNWRITTEN:
         return None
     if isinstance(source, bytes):
@@ -206,6 +239,21 @@ def output_path(options: Options) -> Path | None:
     with contextlib.suppress(OSError):
         if output.samefile(source):
             raise UsageError(f"the output {output} is the input: `in_place` replaces it")
+    return output
+
+
+def _output_folder(options: Options) -> Path:
+    """Return the path of the result of several files. Raises UsageError."""
+    for name in ("in_place", "stdin", "also_interesting", "propose", "prefer"):
+        if getattr(options, name):
+            raise UsageError(f"`{name}` is for a single file: omit it")
+    first, output = options.input, options.output
+    if isinstance(first, bytes) or output == UNWRITTEN:
+        raise UsageError("several files are read and written by name, not with -")
+    output = output or reduced_path(first if first.is_dir() else first.with_suffix(""))
+    for each in (first, *options.more_inputs):
+        if os.path.abspath(output).startswith(os.path.join(os.path.abspath(each), "")):
+            raise UsageError(f"the output {output} is in the input {each}: name another with -o")
     return output
 
 

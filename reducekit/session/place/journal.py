@@ -32,7 +32,7 @@ from reducekit.oracle.criterion import Criterion
 from reducekit.oracle.files import FileState, changed_files, files_of
 from reducekit.runtime import __version__
 from reducekit.session.options import Options
-from reducekit.session.place.inputs import earlier_run, output_path, reduced_path
+from reducekit.session.place.inputs import earlier_run, output_path, read_files, reduced_path
 from reducekit.session.place.output import Kept, OutputFile, SavedBest, put_aside
 from reducekit.session.report import Report
 from reducekit.text import shortened
@@ -97,7 +97,7 @@ def open_for(
     # The files that the reduction itself reads or writes do not belong to its test.
     own = [output, journal_path(output)]
     if isinstance(options.input, Path):
-        own.append(options.input)
+        own += (options.input, *options.more_inputs)
     files = partial(
         files_of,
         commands,
@@ -189,8 +189,8 @@ def _edited_since(output: Path, text: bytes, found: Contents | None) -> bytes | 
     `found` is the journal of the run that wrote it.
     """
     try:
-        held = output.read_bytes()
-    except OSError:
+        held = read_files(output) if output.is_dir() else output.read_bytes()
+    except (OSError, UsageError):
         return None
     if not held or held == text:
         return None

@@ -22,7 +22,8 @@ from typing import Any
 
 from reducekit.errors import UsageError
 from reducekit.journal import Journal, journal_path, load, lock
-from reducekit.session.place.inputs import unpacked
+from reducekit.packed import lay_out, spans, unpack
+from reducekit.session.place.inputs import earlier_run, read_files, unpacked
 
 _STEP = 0.9
 """A text is kept to go back to if it has at most this part of the bytes of the one before. So all
@@ -77,6 +78,10 @@ class OutputFile:
         self.write_error = None
         return True
 
+    def read(self) -> bytes:
+        """Return the content. Raises OSError."""
+        return self._target.read_bytes()
+
     def _temporary(self) -> tuple[int, str]:
         # Always the same name, so that the next start removes what a kill left.
         # Names are at most 255 bytes; ours may be as long as that already.
@@ -93,6 +98,37 @@ class OutputFile:
             return self._target.stat().st_mode & 0o777
         except OSError:
             return new_mode()
+
+
+class OutputFolder(OutputFile):
+    """A folder for a text that is several files: those that change are written."""
+
+    def __init__(self, path: Path) -> None:
+        there = path.is_dir()
+        if (any(path.iterdir()) if there else path.exists()) and earlier_run(path) is None:
+            raise UsageError(f"the output {path} exists and is no result: name a new folder")
+        super().__init__(path / "_" if there else path)
+        self.path, self._target = path, path.resolve()
+
+    def read(self) -> bytes:
+        try:
+            return read_files(self._target)
+        except UsageError as error:
+            raise OSError(None, str(error)) from None
+
+    def write(self, text: bytes) -> bool:
+        try:
+            files = unpack(text)
+            before = unpack(self.read()) if self._target.is_dir() else {}
+            lay_out(self._target, dict(files.items() - before.items()))
+            for path in before.keys() - files.keys():
+                (self._target / path).unlink()
+                with contextlib.suppress(OSError):  # others are in it
+                    os.removedirs((self._target / path).parent)
+            self.write_error = None
+        except OSError as error:
+            self.write_error = error
+        return self.write_error is None
 
 
 def new_mode() -> int:
@@ -131,6 +167,10 @@ def back_up(path: Path, backup: Path, text: bytes) -> None:
 def rescue(text: bytes, suffix: str) -> Path | None:
     """Write a result without an output path to a temporary file; return its path."""
     try:
+        if spans(text):
+            folder = Path(tempfile.mkdtemp(prefix="reduced-"))
+            lay_out(folder, unpack(text))
+            return folder
         with tempfile.NamedTemporaryFile(prefix="reduced-", suffix=suffix, delete=False) as file:
             file.write(text)
     except OSError:
@@ -147,8 +187,8 @@ def make_folder(folder: Path, mode: int = 0o777) -> None:
 
 
 def write_file(path: Path, text: bytes) -> None:
-    """Write a whole file. Raises UsageError if that fails."""
-    file = OutputFile(path)
+    """Write a whole file, or a folder of several. Raises UsageError if that fails."""
+    file = OutputFolder(path) if spans(text) else OutputFile(path)
     if not file.write(text):
         reason = file.write_error.strerror if file.write_error is not None else "it failed"
         raise UsageError(f"the output {path} cannot be written: {reason}")
@@ -240,7 +280,7 @@ class SavedBest:
         if self.file is None:
             return False
         with contextlib.suppress(OSError):
-            if self.file.path.read_bytes() == self.text:
+            if self.file.read() == self.text:
                 self.file.write_error = None
                 return False
         return self.file.write(self.text)
@@ -311,8 +351,11 @@ def keep_edited(output: Path, edited: bytes) -> str:
     """Copy an output that was edited to a numbered name, and report that. Raises UsageError."""
     numbered = _numbered(output)
     try:
-        with open(numbered, "xb") as file:
-            file.write(edited)
+        if spans(edited):
+            lay_out(numbered, unpack(edited))
+        else:
+            with open(numbered, "xb") as file:
+                file.write(edited)
     except OSError as error:
         raise UsageError(
             f"{output} was edited, and no copy can be kept as {numbered}: {error.strerror}"
@@ -334,6 +377,8 @@ def _worth_keeping(path: Path) -> bool:
     """Return whether a file has contents worth keeping: it is not empty, nor a journal without a
     run."""
     try:
+        if path.is_dir():
+            return not path.is_symlink() and any(path.iterdir())
         if not path.is_file() or path.is_symlink() or not path.stat().st_size:
             return False
     except OSError:

@@ -94,7 +94,8 @@ def opener_of(options: Options, suffix: str, guard: Guard) -> Opener:
     interesting = options.interesting
     if interesting is not None:
         return lambda oracle, jobs: InProcess(interesting, jobs)
-    name = plain_path(options.input).name if isinstance(options.input, Path) else ""
+    source = b"" if options.several else options.input
+    name = plain_path(source).name if isinstance(source, Path) else ""
     workdir = None if options.workdir is None else str(options.workdir.absolute())
     if isinstance(options.cluster, Cluster):
         return options.cluster.opener(suffix, name=name, workdir=workdir)
