@@ -31,13 +31,16 @@ _FOLDERS = re.compile(r"(?<![\w.:/-])(?:~|\.{0,2})/(?:[^\s/'\"`]+/)*(?=[^\s/'\"`
 
 
 def program(account: Account) -> str | None:
-    """Return the program that the command runs, as it was typed; None if unknown."""
+    """Return the program that the command runs, as it was typed; None if unknown.
+
+    A test that runs in a folder with copies is no program to ask: it may clear the current one.
+    """
     head = account.head
     try:
         words = tested_words(shlex.split(head.commands[0]) if head.commands else [])
     except ValueError:
         return None
-    return words[0] if words else None
+    return words[0] if words and words[0] != "cd" else None
 
 
 def issue(account: Account, version: str | None) -> str:
