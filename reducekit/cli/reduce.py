@@ -71,12 +71,13 @@ def options_from(values: Mapping[str, Any], frontend: Format) -> Options:
     _refuse_script(values["input"], words)
     enough = 1 if values["command"] or values["oracle"] else 2
     more = _more_inputs(words, enough)
-    if more and not frontend.several:
+    if more and not frontend.several and os.path.getsize(more[0]):
         raise UsageError(
             f"{words[0]} exists and is not a result of reducekit. Leave it out, as only `reducekit "
             f"text` reduces several files; or type -o {shlex.quote(words[0])} to write there, and "
             "rename what is there"
         )
+    more = more if frontend.several else ()
     chosen["more_inputs"], words = more, words[len(more) :]
     if more and words and enough == 1:
         raise UsageError(f"the input {words[0]} does not exist")

@@ -48,7 +48,7 @@ def test_a_second_file_as_for_cvise_is_not_replaced(tool: Tool, options: str) ->
     tool.write("b.h", "int x;\n")
     tool.script("test", f'{NEEDLE} "$1"')
     before = tool.files()
-    said = typed(tool, f"text a.c b.h {options}")
+    said = typed(tool, f"smt2 a.c b.h {options}")
     assert "b.h exists and is not a result of reducekit" in said
     assert "type -o b.h to write there" in said
     assert said.endswith("[2]")
