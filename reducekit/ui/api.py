@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import contextlib
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -21,10 +22,13 @@ from reducekit.reports.page import page
 from reducekit.session import Failure, Options
 from reducekit.ui.catalogue import catalogue, likenesses
 from reducekit.ui.documents import (
+    RUNS,
     Documents,
     Folders,
     Journals,
+    Positions,
     Settings,
+    changed_part,
     diagram_of,
     difference,
     rows,
@@ -35,6 +39,7 @@ from reducekit.ui.documents import (
 from reducekit.ui.runs import Runs, RunState
 
 _SECONDS = 120  # time limit for generating a random input
+_EARLIER = 12  # reductions of earlier servers that are offered
 _LIKENED = 100_000  # bytes of a text on which algorithms are compared: up to 2 s
 _EXAMPLE_SEED, _EXAMPLE_NODES = 11, 80
 _EXAMPLE_TEST = "grep -q redxor {}"
@@ -134,9 +139,13 @@ class Api:
         return self._shown(state, text, diagram=diagram)
 
     def look(self, run: int, step: int, *, diagram: bool) -> dict[str, Any]:
-        """Return the text of a step of a run, and its diagram."""
-        text = text_of(self._journal(run), step)
-        return self._shown(self._run(run), text, diagram=diagram)
+        """Return the text of a step of a run, its diagram, and the part that it changed."""
+        journal = self._journal(run)
+        text = text_of(journal, step)
+        base = text_of(journal, journal.steps[step].base) if step else text
+        place = Positions(text).of
+        changed = [place(each) for each in changed_part(base, text)] if step else None
+        return {**self._shown(self._run(run), text, diagram=diagram), "changed": changed}
 
     def _shown(self, state: RunState, text: bytes, *, diagram: bool) -> dict[str, Any]:
         """Return a text of a run, and its diagram or why there is none."""
@@ -154,16 +163,17 @@ class Api:
         *,
         document: int | None = None,
         run: int | None = None,
+        step: int | None = None,
         replace: bool = False,
     ) -> dict[str, Any]:
-        """Write an open text, or the best text of a run, to a file in an opened folder."""
+        """Write an open text, the best text of a run, or that of a step, in an opened folder."""
         if run is None:
             if document is None:
                 raise UsageError("there is no text to save")
             text = self.documents.get(document).text
         else:
             found = self._journal(run)
-            text = found.text(found.current)
+            text = text_of(found, found.current if step is None else step)
         return {"path": str(self.folders.write(path, text, replace=replace))}
 
     def example(self) -> dict[str, Any]:
@@ -231,6 +241,7 @@ class Api:
                 "reduce",
                 strategy,
                 task,
+                name=found.name,
                 document=found.number,
                 output=output,
                 command=command,
@@ -288,6 +299,37 @@ class Api:
         }
         state = self.runs.start("hunt", f"{format}: {', '.join(programs)}", {"options": options})
         return {"run": state.number, "folder": str(folder)}
+
+    def earlier(self) -> dict[str, Any]:
+        """Return the reductions in the first opened folder, the latest first."""
+        paths = (self.folders.roots[0] / RUNS).glob("*/*.journal")
+        found = []
+        for path in sorted(paths, key=lambda each: -each.lstat().st_mtime)[:_EARLIER]:
+            with contextlib.suppress(UsageError):
+                output = path.with_suffix("")
+                steps = self._journals.of(self.folders.inside(output)).steps
+                about = {"path": str(output), "name": output.parent.name, "title": output.stem}
+                found.append({**about, "before": steps[0].size, "size": steps[-1].size})
+        return {"runs": found}
+
+    def revive(self, path: str) -> dict[str, Any]:
+        """Show a reduction of an earlier server, with its steps."""
+        output = self.folders.inside(path)
+        journal = self._journals.of(output)
+        first, last = journal.steps[0], journal.steps[journal.current]
+        state = {
+            "before": first.size, "size": last.size, "checks": journal.steps[-1].checks,
+            "accepted": len(journal.steps) - 1, "seconds": journal.steps[-1].seconds,
+        }  # fmt: skip
+        run = self.runs.adopt(
+            output.stem,
+            name=output.parent.name,
+            output=output,
+            format=registry.guess_format(output.name, text_of(journal, journal.current)),
+            state=state,
+            points=[[step.checks, step.seconds, step.size] for step in journal.steps],
+        )
+        return {"run": run.number}
 
     def control(self, run: int, request: str) -> dict[str, Any]:
         """Pause, resume or stop a run, or skip its current pass."""

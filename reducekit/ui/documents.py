@@ -10,7 +10,7 @@ import json
 import os
 import stat
 import threading
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
@@ -111,7 +111,7 @@ class Folders:
 
     def new_folder(self, name: str) -> Path:
         """Create a private folder `name`-N in the first opened folder. Raises UsageError."""
-        runs = self.roots[0] / "reducekit-runs"
+        runs = self.roots[0] / RUNS
         try:
             runs.mkdir(0o700, exist_ok=True)
             number = 1
@@ -125,6 +125,10 @@ class Folders:
                     return path
         except OSError as error:
             raise UsageError(f"{runs} cannot be written: {error.strerror}") from None
+
+
+RUNS = "reducekit-runs"
+"""The folder of all runs, in the first opened folder."""
 
 
 def default_path() -> Path:
@@ -313,6 +317,14 @@ def difference(before: bytes, after: bytes) -> dict[str, Any]:
         "new": len(after),
         "lines": [[line.sign, line.text] for line in changes(before, after)],
     }
+
+
+def changed_part(before: bytes, after: bytes) -> tuple[int, int]:
+    """Return where `after` differs from `before`: from the first byte to behind the last one."""
+    least = min(len(before), len(after))
+    start = bisect_left(range(least), True, key=lambda n: before[: n + 1] != after[: n + 1])
+    same = bisect_left(range(least - start), True, key=lambda n: before[~n:] != after[~n:])
+    return start, len(after) - same
 
 
 def shown(text: bytes) -> str:

@@ -18,8 +18,8 @@ MOST_POINTS = 2000
 """Points of a curve. Above that, every other one is dropped: screens have no more columns."""
 _MESSAGES = 200
 _SHOWN = (
-    *("number", "kind", "title", "document", "command", "origin", "status", "state", "epoch"),
-    *("messages", "console", "result", "error"),
+    *("number", "kind", "title", "name", "document", "command", "origin", "status", "state"),
+    *("epoch", "messages", "console", "result", "error"),
 )
 """What the page is shown of a run as it is."""
 _LINE = 8 << 20  # maximum length of a line from a child, in characters
@@ -32,6 +32,8 @@ class RunState:
     number: int
     kind: str
     title: str
+    name: str = ""
+    """Of the file that is reduced."""
     document: int | None = None
     output: Path | None = None
     command: str = ""
@@ -207,6 +209,16 @@ class Runs:
 
         self._children[number] = Child({"kind": kind, **task}, receive)
         return run
+
+    def adopt(self, title: str, **about: Any) -> RunState:
+        """Return a reduction that an earlier server made; `about` are fields of its state."""
+        with self._changed:
+            known = (each for each in self._states.values() if each.output == about["output"])
+            if (run := next(known, None)) is None:
+                run = RunState(len(self._states) + 1, "reduce", title, status="done", **about)
+                self._states[run.number] = run
+                self._changed.notify_all()
+            return run
 
     def get(self, number: int) -> RunState:
         """Return a run. Raises KeyError."""

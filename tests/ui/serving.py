@@ -101,10 +101,11 @@ class Serving:
 
 
 @contextlib.contextmanager
-def serving(folder: Path) -> Iterator[Serving]:
-    """Serve a folder."""
-    opened = folder / "opened"
-    opened.mkdir()
+def serving(folder: Path, opened: Path | None = None) -> Iterator[Serving]:
+    """Serve a folder: a new one in `folder`, which has the settings, too, or an `opened` one."""
+    if opened is None:
+        opened = folder / "opened"
+        opened.mkdir()
     api = Api(Folders([opened]), Settings(folder / "settings" / "ui.json"))
     server = Server(api)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})

@@ -94,13 +94,13 @@ def test_on_a_phone_the_curve_has_the_width_of_the_page(visit: Visit) -> None:
     assert page.evaluate(plot) > 0.4 * PHONE["width"]
 
 
-def test_on_a_phone_the_curve_comes_before_the_runs_that_are_not_shown(visit: Visit) -> None:
+def test_on_a_phone_other_runs_come_last(visit: Visit) -> None:
     page = visit.start()
     visit.page.set_viewport_size(PHONE)
     done(visit, "adaptive", "ddmin", "hdd")
     places = [
         page.evaluate(f"document.querySelector('{each}').getBoundingClientRect().top")
-        for each in (".run.shown", "svg.curve", ".run:not(.shown)", "#text")
+        for each in (".run.shown", "svg.curve", "#text", ".run:not(.shown)")
     ]
     assert places == sorted(places)
 
@@ -226,7 +226,7 @@ def test_without_a_server_nothing_is_offered_and_nothing_live(
     expect(page.locator("#tabs")).to_contain_text("adaptive (live)")
     served.server.stop()
     expect(page.locator("#lost")).to_be_visible()
-    expect(page.locator("#tabs [aria-selected=true]")).to_have_text("adaptive (lost)")
+    expect(page.locator("#tabs [aria-selected=true]")).to_have_text("graph.btor · adaptive (lost)")
     expect(page.locator("#facts")).not_to_contain_text("updating")
     expect(page.locator(".runs button")).to_have_count(0)
     assert visit.complaints() == []  # such as a pane that scrolls, but not by keys

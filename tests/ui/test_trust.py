@@ -254,12 +254,12 @@ def test_the_text_of_a_run_that_is_over_is_its_result(visit: Visit) -> None:
     page.click("#start")
     expect(page.locator("#tabs")).to_contain_text("adaptive (live)")
     page.wait_for_selector(".run[data-status=done]")
-    expect(page.locator("#tabs [aria-selected=true]")).to_have_text("adaptive")
-    expect(page.locator("#facts")).to_have_text("adaptive · 32 bytes · 3 lines")
+    expect(page.locator("#tabs [aria-selected=true]")).to_have_text("graph.btor · adaptive")
+    expect(page.locator("#facts")).to_have_text("graph.btor · adaptive · 32 bytes · 3 lines")
     expect(page.locator("#text")).to_contain_text("2 sext")
-    assert page.title() == "32 B ✓ adaptive – reducekit"
+    assert page.title() == "32 B ✓ graph.btor · adaptive – reducekit"
     assert page.get_attribute("#icon", "href") == "icon-done.svg"
-    expect(page.locator("#notes")).to_contain_text("adaptive: done, 32 bytes")
+    expect(page.locator("#notes")).to_contain_text("graph.btor · adaptive: done, ")
 
 
 def test_a_text_that_took_long_to_come_is_soon_followed_by_the_next(visit: Visit) -> None:
@@ -285,7 +285,9 @@ def test_a_text_that_took_long_to_come_is_soon_followed_by_the_next(visit: Visit
     route, old = held[0]
     route.fulfill(response=old)
     expect(page.locator("#facts")).to_contain_text("updating…")
-    expect(page.locator("#facts")).to_have_text(re.compile(r"^adaptive · \d+ bytes · \d+ lines$"))
+    expect(page.locator("#facts")).to_have_text(
+        re.compile(r"^graph.btor · adaptive · \d+ bytes · \d+ lines$")
+    )
     expect(page.locator("#facts")).to_contain_text(f" {state.state['size']} bytes")
     page.click(".run button:has-text('Stop')")
 
@@ -352,9 +354,9 @@ def test_what_will_be_kept_is_said_before(visit: Visit) -> None:
 def test_a_reload_comes_back_to_the_run_and_its_step(visit: Visit) -> None:
     page = visit.start()
     visit.reduced()
-    expect(page.locator("#facts")).to_have_text("adaptive · 32 bytes · 3 lines")
+    expect(page.locator("#facts")).to_have_text("graph.btor · adaptive · 32 bytes · 3 lines")
     page.reload()
-    expect(page.locator("#tabs [aria-selected=true]")).to_have_text("adaptive")
+    expect(page.locator("#tabs [aria-selected=true]")).to_have_text("graph.btor · adaptive")
     page.click("#tab-steps")
     page.click("#pane-steps tr[data-step='1']")
     expect(page.locator("#facts")).not_to_contain_text("32 bytes")

@@ -6,15 +6,28 @@ const SILENT = 15_000; // milliseconds without a sign of life after which the co
 let token = "";
 const pending = new Set(); // when each request that has no answer began
 
-// Takes the token out of the address. What else is behind "#" says what is shown.
-export function start() {
-  const given = location.hash.slice(1);
-  if (given && !given.includes("=")) {
+// Takes the token out of the address. What else is behind "#" says what is shown. A tab without
+// one asks the others: they are of the same server, as a channel is of one origin.
+export async function start() {
+  const [, given, rest = ""] = /^(?:token=)?([^=&]+)(?:&(.*))?$/.exec(location.hash.slice(1)) || [];
+  if (given) {
     sessionStorage.setItem("token", given);
-    history.replaceState(null, "", location.pathname);
+    history.replaceState(null, "", `${location.pathname}${rest ? `#${rest}` : ""}`);
   }
-  token = sessionStorage.getItem("token") || "";
+  const channel = new BroadcastChannel("reducekit");
+  token = sessionStorage.getItem("token") || (await asked(channel));
+  if (token) sessionStorage.setItem("token", token);
+  channel.onmessage = ({ data }) => data === "key?" && token && channel.postMessage({ token });
 }
+
+const asked = (channel) => new Promise((resolve) => {
+  channel.onmessage = ({ data }) => data.token && resolve(data.token);
+  channel.postMessage("key?");
+  setTimeout(() => resolve(""), 300);
+});
+
+// Returns what follows "#" in a link that needs no other tab.
+export const withKey = (rest) => [`token=${token}`, rest].filter(Boolean).join("&");
 
 export const use = (given) => (token = given);
 

@@ -133,8 +133,12 @@ export class GraphView {
     }
     this.picture.mark(this.selected === undefined ? undefined : String(this.selected), false);
     const { data } = this;
-    const gone = (drawn) => (drawn === data ? [] : matched(drawn, data).flatMap((next, node) => (next < 0 ? [String(node)] : [])));
-    this.picture.show(nodes, lines, { fit, center: String(this.roots()[0] ?? 0), source: data, gone });
+    const kept = (drawn) => {
+      const next = drawn === data ? data.labels.map((_, node) => node) : matched(drawn, data);
+      const pairs = next.flatMap((to, node) => (to < 0 ? [] : [[node, to]]));
+      return new Map(["", "below ", "above "].flatMap((word) => pairs.map(([from, to]) => [`${word}${from}`, `${word}${to}`])));
+    };
+    this.picture.show(nodes, lines, { fit, center: String(this.roots()[0] ?? 0), source: data, kept });
     this.kinds = new Set(nodes.map(({ style }) => style));
     this.complemented = lines.some(({ complement }) => complement);
     this.tell();
@@ -205,6 +209,11 @@ export class GraphView {
       }
     }
     return null;
+  }
+
+  // Returns once the graph is drawn and nothing moves.
+  settled() {
+    return this.picture.settled();
   }
 
   step(direction) {

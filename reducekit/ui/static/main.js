@@ -3,12 +3,12 @@
 import * as api from "./api.js";
 import { CurveView } from "./curve.js";
 import * as dialogs from "./dialogs.js";
-import { $, note, number, visible } from "./dom.js";
+import { $, copy, h, note, number, visible } from "./dom.js";
 import * as form from "./form.js";
 import { bugs, clickedLine, consoles } from "./lower.js";
-import { report, result, save } from "./result.js";
-import { Card, colorOf, over } from "./runs.js";
-import { algorithms, catchUp, facts, find, live, mood, opened, showDocument, showNone, showRun, showStep, tabs, title, viewed, views } from "./shown.js";
+import { backBy, report, result, save } from "./result.js";
+import { before, button, called, Card, colorOf, over } from "./runs.js";
+import { algorithms, catchUp, facts, find, link, live, mood, opened, showDocument, showNone, showRun, showStep, tabs, title, viewed, views } from "./shown.js";
 import { current, drawWith, runs, schedule, shownRun, state } from "./state.js";
 import { StepsView } from "./steps.js";
 
@@ -39,6 +39,19 @@ async function fromAddress() {
   }
 }
 
+// Offers the reductions that earlier servers have left in the folder.
+async function earlier() {
+  const { runs: found } = await ask("earlier").catch(() => ({ runs: [] }));
+  const show = (path) => async () => {
+    const { run } = await ask("revive", { path });
+    const ready = () => (state.runs.has(run) ? showRun(run) : setTimeout(ready, 50));
+    ready();
+  };
+  $("earlier").hidden = !found.length;
+  $("earlier").replaceChildren(h("h3", {}, "Earlier runs"), h("table", {}, h("tbody", {}, found.map(({ path, name, title, before: from, size }) =>
+    h("tr", {}, h("td", {}, button(name, path, show(path))), h("td", {}, title), h("td", { class: "n" }, `${number(from)} → ${number(size)} bytes`))))));
+}
+
 async function closeDocument(number_) {
   await ask("close", { document: number_ }).catch(() => {});
   took({ runs: [], documents: state.documents.filter((each) => each.number !== number_) });
@@ -59,7 +72,7 @@ function took(news) {
     run.points = [...(known && run.from ? known.points.slice(0, run.from) : []), ...run.points];
     Object.assign(run, known ? { color: known.color, dash: known.dash } : colorOf(runs().filter(({ kind }) => kind === run.kind).length));
     run.heard = performance.now();
-    for (const message of first ? [] : run.messages.slice(known ? known.messages.length : 0)) note(`${run.title}: ${message}`);
+    for (const message of first ? [] : run.messages.slice(known ? known.messages.length : 0)) note(`${called(run)}: ${message}`);
     const ended = over(run) && !(known ? over(known) : first);
     state.runs.set(run.number, run);
     if (ended) finished(run);
@@ -92,7 +105,7 @@ function finished(run) {
     $("run").disabled = false;
     if (run.result?.words && run.document === state.shown?.document) form.verdict(run.result.words, run.result.interesting, run.result.line);
   } else if (run.kind === "reduce") {
-    note(run.error ? `${run.title}: failed` : `${run.title}: ${run.status}, ${number(run.state.size ?? 0)} bytes`);
+    note(run.error ? `${called(run)}: failed` : `${called(run)}: ${run.status}, ${number(before(run) ?? 0)} → ${number(run.state.size ?? 0)} bytes`);
   } else if (run.kind === "hunt") note(`Bug search ${run.status}: ${run.bugs.length} found`);
 }
 
@@ -270,7 +283,7 @@ function tick() {
 
 async function begin() {
   theme();
-  api.start();
+  await api.start();
   let hello;
   try {
     hello = await ask("hello");
@@ -293,6 +306,7 @@ async function begin() {
     await opened(found);
     if (goOn) await start();
   });
+  backBy(() => (steps.run === state.shown.run && steps.table ? steps.choose(steps.last) : showRun(state.shown.run)));
   Object.assign(state, { formats: hello.formats, folder: hello.folders[0], documents: hello.documents });
   $("settings-path").textContent = hello.settings_path;
   form.restore(hello.settings, hello.programs);
@@ -312,6 +326,7 @@ async function begin() {
   $("empty-example").addEventListener("click", example);
   $("save").addEventListener("click", save);
   $("close").addEventListener("click", () => (shownRun() && current() ? showDocument(shownRun().document) : closeDocument(state.shown.document)));
+  $("link").addEventListener("click", () => copy(link(), "The link, with the key of this server, was"));
   $("help").addEventListener("click", dialogs.keys);
   $("theme").addEventListener("change", () => { theme(); keep({ theme: $("theme").value }); });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", theme);
@@ -327,6 +342,7 @@ async function begin() {
   bugs([]);
   viewed();
   tabs();
+  earlier();
   setInterval(tick, 500);
   api.share(took, alive);
 }

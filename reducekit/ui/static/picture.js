@@ -2,6 +2,7 @@
 
 import { h, s, visible, workerUrl } from "./dom.js";
 import { Minimap } from "./minimap.js";
+import { glide, still } from "./motion.js";
 import { HEIGHT, outline } from "./shapes.js";
 
 const LETTER = 7.3; // pixels, of the font of labels
@@ -36,10 +37,12 @@ export class Picture {
   }
 
   // Shows nodes {key, label, style} and edges {from, to, complement, label} by keys.
-  // The keys fade away that `gone` returns for the `source` of the picture that was drawn before.
-  show(nodes, edges, { direction = "TB", fit = true, arrows = false, center = null, source = null, gone = () => [] } = {}) {
-    const wanted = { nodes, edges, direction, fit, arrows, center, source, gone };
+  // `kept` maps the keys of the picture that was drawn before, of `source`, to those of this one:
+  // such nodes glide to their new places, and the others shrink away.
+  show(nodes, edges, { direction = "TB", fit = true, arrows = false, center = null, source = null, kept = () => new Map() } = {}) {
+    const wanted = { nodes, edges, direction, fit, arrows, center, source, kept };
     if (!nodes.length) {
+      this.finish?.();
       this.job++;
       this.next = null;
       this.nodes = new Map();
@@ -47,9 +50,9 @@ export class Picture {
       this.size = null;
       this.layer.replaceChildren();
       this.source = null;
-      this.ghosts?.remove();
       this.map.hide();
       delete this.element.dataset.nodes;
+      this.rest();
       return;
     }
     if (this.busy) {
@@ -57,6 +60,7 @@ export class Picture {
       return;
     }
     this.busy = true;
+    this.element.toggleAttribute("data-drawing", !this.nodes.size);
     this.wanted = wanted;
     const place = new Map(nodes.map(({ key }, number) => [key, number]));
     this.worker.postMessage({
@@ -71,7 +75,9 @@ export class Picture {
     this.busy = false;
     if (job !== this.job) return this.again();
     const { nodes, edges, fit, arrows } = this.wanted;
+    this.element.removeAttribute("data-drawing");
     this.size = [width, height];
+    const before = { nodes: this.nodes, lines: this.lines || [], view: { ...this.view } };
     const lines = edges.map((edge, number) => {
       const { points, label } = ways[number];
       const path = s("path", {
@@ -80,12 +86,12 @@ export class Picture {
         "marker-end": arrows ? "url(#arrow)" : null,
       });
       path.ends = [edge.from, edge.to];
+      path.points = points;
       if (edge.said) path.append(s("title", {}, visible(edge.said)));
       return edge.label && label
         ? s("g", {}, path, s("text", { class: "edge-label", x: label[0], y: label[1] }, visible(edge.label)))
         : path;
     });
-    this.fade();
     this.nodes = new Map();
     const boxes = nodes.map(({ key, label, style, said }, number) => {
       const [x, y] = places[number];
@@ -107,26 +113,59 @@ export class Picture {
     this.mark(this.marked, false);
     this.element.dataset.nodes = nodes.length;
     this.events.placed();
+    this.glide(before);
     return this.again();
   }
 
-  // Lets what a step has removed fade where it was, unless motion is unwelcome.
-  fade() {
-    this.ghosts?.remove();
-    const { gone: lost, source } = this.wanted;
-    const gone = new Set(this.source ? lost(this.source) : []);
+  // Leads from the picture before to this one, unless it shows something else.
+  glide(before) {
+    const { source, kept } = this.wanted;
+    const next = this.source && source ? kept(this.source) : null;
     this.source = source;
-    const boxes = [...gone].flatMap((key) => this.nodes.get(key)?.box ?? []);
-    if (!boxes.length || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
-    const lines = this.lines.filter(({ ends }) => ends.some((key) => gone.has(key)));
-    this.ghosts = s("g", { class: "ghosts", "aria-hidden": "true", transform: this.layer.getAttribute("transform") }, lines, boxes);
-    this.ghosts.addEventListener("animationend", (event) => event.currentTarget.remove());
-    this.svg.insertBefore(this.ghosts, this.layer); // what is left stays readable
+    if (!next) return;
+    if (still()) {
+      this.layer.animate?.([{ opacity: 0 }, { opacity: 1 }], 200);
+      return;
+    }
+    for (const node of this.nodes.values()) node.from = null;
+    for (const [old, key] of next) {
+      const [was, now] = [before.nodes.get(old), this.nodes.get(key)];
+      if (was && now) now.from = [was.x, was.y];
+    }
+    const gone = [...before.nodes].flatMap(([key, node]) => (next.has(key) ? [] : [node]));
+    const cut = before.lines.filter(({ ends }) => ends.some((key) => !next.has(key)));
+    const { x, y, k } = before.view;
+    const ghosts = s("g", { class: "ghosts", "aria-hidden": "true", transform: `translate(${x.toFixed(1)} ${y.toFixed(1)}) scale(${k.toFixed(4)})` }, cut, gone.map(({ box }) => box));
+    if (gone.length) this.svg.insertBefore(ghosts, this.layer); // what is left stays readable
+    const lines = this.lines.map((path) => ({ path, points: path.points, ends: path.ends.map((key) => this.nodes.get(key)) }));
+    this.busy = true;
+    const end = glide({ layer: this.layer, nodes: [...this.nodes.values()], lines, gone, views: [before.view, this.view], draw: curve }, () => {
+      this.finish = null;
+      this.busy = false;
+      ghosts.remove();
+      this.again();
+    });
+    if (this.busy) this.finish = end;
+  }
+
+  // Returns once what was asked for is drawn and nothing moves.
+  settled() {
+    return this.busy || this.next ? new Promise((resolve) => (this.waiting ??= []).push(resolve)) : Promise.resolve();
+  }
+
+  rest() {
+    const waiting = this.waiting || [];
+    this.waiting = [];
+    for (const resolve of waiting) resolve();
   }
 
   // Shows what was asked for meanwhile.
   again() {
-    if (!this.next) return;
+    if (this.busy) return;
+    if (!this.next) {
+      this.rest();
+      return;
+    }
     const { nodes, edges, ...rest } = this.next;
     this.next = null;
     this.show(nodes, edges, rest);
@@ -155,6 +194,7 @@ export class Picture {
 
   // Brings a place of the picture into the middle of the pane.
   center(x, y, k) {
+    this.finish?.();
     const { width, height } = this.svg.getBoundingClientRect();
     this.moved = true;
     this.view = { k, x: width / 2 - x * k, y: height / 2 - y * k };
@@ -163,6 +203,7 @@ export class Picture {
 
   // Shows all that is drawn.
   fit() {
+    this.finish?.();
     this.moved = false;
     const { width, height } = this.svg.getBoundingClientRect();
     if (!width || !height || !this.size) return;
@@ -187,6 +228,7 @@ export class Picture {
   }
 
   zoom(factor, x, y) {
+    this.finish?.();
     this.moved = true;
     const { width, height } = this.svg.getBoundingClientRect();
     const [px, py] = [x ?? width / 2, y ?? height / 2];
@@ -211,6 +253,7 @@ export class Picture {
       return box ? box.dataset.key : null;
     };
     svg.addEventListener("pointerdown", (event) => {
+      this.finish?.();
       from = { x: event.clientX, y: event.clientY, view: { ...this.view }, far: false };
     });
     svg.addEventListener("pointermove", (event) => {

@@ -6,15 +6,34 @@ import { $, copy, download, h, note, number, visible } from "./dom.js";
 import { before, button, over, percent } from "./runs.js";
 import { current, shownRun, state } from "./state.js";
 
+// The band says which text is shown, and its buttons act on that one.
+let back = () => {};
+
+// Tells how to leave a step.
+export const backBy = (given) => (back = given);
+
 export function result() {
   const run = shownRun();
   const element = $("result");
-  const ready = Boolean(run) && over(run) && !run.error && run.state.before !== undefined;
-  const mark = ready ? `${run.number} ${run.status} ${run.state.size}` : "";
+  const step = state.shown?.step;
+  const ready = Boolean(run) && (over(run) || step !== undefined) && !run.error && run.state.before !== undefined;
+  const mark = ready ? `${run.number} ${run.status} ${run.state.size} ${step} ${state.size}` : "";
   if (result.mark === mark) return;
   result.mark = mark;
   element.hidden = !ready;
   if (!ready) return;
+  element.dataset.what = step === undefined ? "result" : "step";
+  element.setAttribute("aria-label", step === undefined ? "Result" : "Step");
+  if (step !== undefined) {
+    element.replaceChildren(
+      h("b", { class: "story" }, step ? `Step ${number(step)} of ${number(state.shown.last)}` : "The input"),
+      h("span", { class: "quiet" }, `${number(state.size ?? 0)} bytes`),
+      h("div", { class: "actions" },
+        button(over(run) ? "Back to the result" : "Back to the run", "Show the smallest text", back, "strong"),
+        button("Copy", "Copy the text of this step", async () => copy((await ask("look", { run: run.number, step, diagram: false })).text, `Step ${step} was`)),
+        button("Save…", "Save the text of this step", save)));
+    return;
+  }
   const { size } = run.state;
   const command = run.result?.runs_again?.[0]?.command;
   element.replaceChildren(
@@ -41,7 +60,8 @@ export async function save() {
     const suffix = /\.[^./]*$/.exec(run.output || "")?.[0] || "";
     const name = `${(current()?.name || "text").replace(/\.[^.]*$/, "")}.reduced${suffix}`;
     if (run.state.before === undefined) throw new Error("this run has no result to save");
-    return await saveFile(state.folder, name, { run: run.number }, saved);
+    const { step } = state.shown;
+    return await saveFile(state.folder, step === undefined ? name : name.replace(".reduced", `.step-${step}`), { run: run.number, step }, saved);
   } catch (error) {
     return note(error.message);
   }

@@ -21,11 +21,15 @@ export const percent = (size, before) => {
   return `${removed > 99 && removed < 100 ? Math.min(99.99, removed).toFixed(2) : removed.toFixed(0)} %`;
 };
 
+// Says which run: of a reduction the file and the algorithm.
+export const called = (run) => (run.name ? `${run.name} · ${run.title}` : run.title);
+
 export class Card {
   // `events` tells of a click on show and on what can be had of a result.
   constructor(run, events) {
     this.events = events;
     this.title = h("b");
+    this.algorithm = h("span", { class: "quiet small" });
     this.pill = h("span", { class: "pill" });
     this.body = h("div");
     this.actions = h("div", { class: "actions" });
@@ -39,7 +43,7 @@ export class Card {
         h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "pass"), h("th", { class: "n" }, "checks"), h("th", { class: "n" }, "accepted"))), this.passes)),
       h("details", { class: "output" }, h("summary", {}, "Last output of the program"), this.output));
     this.element = h("section", { class: "run", "data-run": run.number, onclick: (event) => this.clicked(event) },
-      h("header", {}, this.title, h("span", { class: "grow" }), this.pill), this.body, this.actions, this.more);
+      h("header", {}, this.title, this.algorithm, h("span", { class: "grow" }), this.pill), this.body, this.actions, this.more);
     this.off = new Set();
   }
 
@@ -58,12 +62,13 @@ export class Card {
     const status = lost && !over(run) ? "lost" : run.status;
     const { element } = this;
     element.dataset.status = status;
-    element.setAttribute("aria-label", `${run.kind} ${run.number}: ${run.title}`);
+    element.setAttribute("aria-label", `${run.kind} ${run.number}: ${called(run)}`);
     element.classList.toggle("shown", shown);
     // An animation would have the browser draw 60 times a second, at the cost of the checks.
     element.classList.toggle("beat", Math.floor(performance.now() / BEAT) % 2 === 1);
     element.style.setProperty("--c", `var(${run.color})`);
-    this.title.textContent = visible(run.title);
+    this.title.textContent = visible(run.name || run.title);
+    this.algorithm.textContent = run.name ? visible(run.title) : "";
     this.pill.textContent = WORDS[status];
     this.body.replaceChildren(...(run.kind === "hunt" ? hunting(run) : reducing(run, lost)));
     // Buttons stay the same elements while they do the same, so that no click is lost.
@@ -97,11 +102,22 @@ export class Card {
   }
 }
 
-function bar(size, before) {
-  // Each halving counts alike: on a linear scale most of a run is at 0 %.
-  const done = before > 1 ? 1 - Math.log(Math.max(1, size)) / Math.log(before) : 0;
-  const words = `${percent(size, before)} removed`;
-  return s("svg", { class: "meter", role: "img", "aria-label": words }, s("rect", { width: `${(100 * done).toFixed(2)}%`, height: "100%" }));
+// Bytes by checks, so far: each halving counts alike, as on a linear scale most of a run is at 0 %.
+// It begins at the upper end and is now at the lower one.
+function spark(run) {
+  const { points } = run;
+  const last = points[points.length - 1] || [0, 0, run.state.size];
+  const [checks, least] = [Math.max(1, run.state.checks, last[0]), Math.log(Math.max(1, run.state.size))];
+  const all = Math.max(1e-9, Math.log(Math.max(1, before(run))) - least);
+  const at = ([x, , size]) => [(100 * x) / checks, 22 - (20 * (Math.log(Math.max(1, size)) - least)) / all];
+  let path = "M0 2";
+  for (const point of points) {
+    const [x, y] = at(point).map((each) => each.toFixed(1));
+    path += `H${x}V${y}`;
+  }
+  const words = `${percent(run.state.size, before(run))} removed, after ${count(run.state.checks, "check")}`;
+  return s("svg", { class: "meter", role: "img", "aria-label": words, viewBox: "0 0 100 24", preserveAspectRatio: "none" },
+    s("path", { class: "under", d: `${path}H100V24H0Z` }), s("path", { class: "over", d: `${path}H100` }));
 }
 
 function reducing(run, lost) {
@@ -112,7 +128,7 @@ function reducing(run, lost) {
   const time = clock(run);
   const found = [
     h("div", { class: "figures" }, h("span", { class: "size" }, number(state.size)), h("span", {}, ` bytes of ${number(before(run))} · `, h("b", {}, percent(state.size, before(run))), " removed")),
-    bar(state.size, before(run)),
+    spark(run),
     facts([count(state.checks, "check"), time ? `${(state.checks / time).toFixed(0)}/s` : "", count(state.accepted, "step"), seconds(time)].filter(Boolean).join(" · ")),
   ];
   if (!over(run) && !lost) {

@@ -1,11 +1,11 @@
 // What is shown: a text or a run among the tabs, as text and graph, live or at a step.
 
-import { ask } from "./api.js";
+import { ask, withKey } from "./api.js";
 import { $, h, note, number, visible } from "./dom.js";
 import * as form from "./form.js";
 import { GraphView } from "./graph.js";
 import { result } from "./result.js";
-import { over } from "./runs.js";
+import { called, over } from "./runs.js";
 import { current, runs, schedule, shownRun, state } from "./state.js";
 import { TextView } from "./text.js";
 import { Timeline } from "./timeline.js";
@@ -21,12 +21,15 @@ export function views() {
 
 // ---- the tabs, and what else names it ----
 
-// What is shown is in the address, so that a reload and a link lead back to it.
+// What is shown is in the address, so that a reload leads back to it.
 export function address() {
   const { run, document: text_, step } = state.shown || {};
   const parts = run ? [`run=${run}`, step === undefined ? "" : `step=${step}`] : text_ ? [`text=${text_}`] : [];
   history.replaceState(null, "", `${location.pathname}${parts.length ? `#${parts.filter(Boolean).join("&")}` : ""}`);
 }
+
+// Returns an address that leads here from any browser that reaches the server.
+export const link = () => `${location.origin}${location.pathname}#${withKey(location.hash.slice(1))}`;
 
 export function tabs() {
   const tab = (label, title, selected, show) =>
@@ -35,7 +38,7 @@ export function tabs() {
   const found = state.documents.map((each) =>
     tab(each.name, each.path || "not saved", !run && each.number === state.shown?.document, () => showDocument(each.number)));
   const now = state.lost ? " (lost)" : " (live)";
-  if (run) found.push(tab(`${run.title}${over(run) ? "" : now}`, run.output || "", true, () => {}));
+  if (run) found.push(tab(`${called(run)}${over(run) ? "" : now}`, run.output || "", true, () => {}));
   const focused = $("tabs").contains(document.activeElement);
   $("tabs").replaceChildren(...found);
   const selected = $("tabs").querySelector("[aria-selected=true]");
@@ -55,7 +58,7 @@ export function mood() {
   const run = shownRun();
   const running = Boolean(run) && !state.changing;
   $("folded").hidden = !running;
-  if (running) $("folded-command").textContent = visible(`${run.command || "the format's own check"}  ·  ${run.title}`);
+  if (running) $("folded-command").textContent = visible(`${run.command || "the format's own check"}  ·  ${called(run)}`);
   const any = runs().some(({ kind }) => kind === "reduce" || kind === "hunt");
   $("form").hidden = running || !(state.documents.length || any);
   document.querySelector(".side").hidden = !any;
@@ -67,7 +70,7 @@ export function mood() {
 export function title(run) {
   const sign = { running: "▸", paused: "⏸", stopping: "▸", done: "✓", stopped: "■", failed: "✗" };
   const size = run?.state.size === undefined ? "" : `${number(run.state.size)} B `;
-  const words = state.lost ? "✗ connection lost" : run ? `${size}${sign[run.status]} ${run.title}` : current()?.name;
+  const words = state.lost ? "✗ connection lost" : run ? `${size}${sign[run.status]} ${called(run)}` : current()?.name;
   document.title = words ? `${visible(words)} – reducekit` : "reducekit";
   const icon = state.lost ? "lost" : run ? (over(run) ? "done" : "running") : "";
   $("icon").href = icon ? `icon-${icon}.svg` : "icon.svg";
@@ -146,7 +149,7 @@ export function facts(size) {
   const run = shownRun();
   const lines = text.starts.length;
   const behind = run && !state.lost && state.shown.size !== run.state.size ? " · updating…" : "";
-  $("facts").textContent = `${run ? run.title : current()?.format || "no format known"} · ${number(state.size ?? 0)} bytes · ${number(lines)} lines${behind}`;
+  $("facts").textContent = `${run ? called(run) : current()?.format || "no format known"} · ${number(state.size ?? 0)} bytes · ${number(lines)} lines${behind}`;
 }
 
 function clicked(position) {
@@ -234,16 +237,26 @@ export async function live() {
   timer = setTimeout(live, wait + 1);
 }
 
+// Returns a range without its line breaks, or of nothing the line in which something was.
+function lines(content, [start, end]) {
+  if (end > start) return [start, end];
+  const last = content.indexOf("\n", start);
+  return [content.lastIndexOf("\n", start - 1) + 1, last < 0 ? content.length : last];
+}
+
 // Shows the text of a step above its difference to the one before.
 export async function showStep(run, step, last) {
   if (state.shown?.run !== run) showRun(run);
   const shown = state.shown;
   if (step === last && shown.step === undefined) return;
   shown.step = step === last ? undefined : step;
+  shown.last = last;
   address();
+  result();
   if (shown.step === undefined) {
     shown.size = null;
-    catchUp();
+    await catchUp();
+    await graph.settled();
     return;
   }
   try {
@@ -252,8 +265,11 @@ export async function showStep(run, step, last) {
     text.show(found.text, true);
     if (found.diagram) show(found.diagram, true);
     else nothing(found.no_diagram || "", true);
+    if (found.changed) text.select(lines(found.text, found.changed));
     shown.size = state.runs.get(run).state.size;
     facts(found.size);
+    result();
+    await graph.settled();
   } catch (error) {
     note(error.message);
   }
@@ -262,5 +278,5 @@ export async function showStep(run, step, last) {
 // Shows the text of a run at once.
 export function catchUp() {
   due = 0;
-  live();
+  return live();
 }

@@ -4,6 +4,8 @@ import { ask } from "./api.js";
 import { h, note, number, seconds, visible } from "./dom.js";
 
 const MOST = 1500; // rows
+const FRAMES = 60; // steps that are played; of more, every second one or fewer
+const PAUSE = 120; // milliseconds between two steps
 
 export class StepsView {
   // `looked` tells of a step that is chosen; `opened` of a text that was made of one, and whether
@@ -58,9 +60,10 @@ export class StepsView {
     this.table = h("tbody", { onclick: (event) => this.clicked(event), onkeydown: (event) => this.key(event) });
     this.said = h("div", { class: "row" });
     this.diff = h("pre");
+    this.played = h("button", { type: "button", title: "Play the steps, from this one or from the input", onclick: () => this.play() }, "▶ Play");
     this.slider = h("input", { type: "range", min: 0, max: 0, value: 0, step: 1, "aria-label": "Step", oninput: () => this.choose(Number(this.slider.value)) });
     this.element.replaceChildren(
-      this.slider,
+      h("div", { class: "play" }, this.played, this.slider),
       h("div", { class: "steps" },
         h("div", { tabindex: "0", role: "region", "aria-label": "Steps" }, h("table", {}, h("thead", {}, h("tr", {}, ["step", "bytes", "checks", "time"].map((each) => h("th", { class: "n" }, each)), h("th", {}, "pass"), h("th", {}, "change"))), this.table)),
         h("div", { tabindex: "0", role: "region", "aria-label": "Difference" }, this.said, this.diff)),
@@ -86,6 +89,7 @@ export class StepsView {
   clicked(event) {
     const row = event.target.closest("tr");
     if (!row) return;
+    this.playing = null;
     const step = Number(row.dataset.step);
     if (event.shiftKey) this.compare(step);
     else this.choose(step);
@@ -103,7 +107,7 @@ export class StepsView {
   choose(step, look = true) {
     this.chosen = step;
     this.follows = step === this.last;
-    if (look) this.looked(this.run, step, this.last);
+    const looked = look ? this.looked(this.run, step, this.last) : undefined;
     this.other = null;
     this.slider.value = step;
     for (const row of this.table.children) {
@@ -113,6 +117,27 @@ export class StepsView {
     }
     this.table.querySelector(`[data-step="${step}"]`)?.scrollIntoView({ block: "nearest" });
     this.compare(step ? this.steps[step][1] : 0);
+    return looked;
+  }
+
+  // Shows one step after the other, each until nothing moves. A second call stops that.
+  async play() {
+    if (this.playing) {
+      this.playing = null;
+      return;
+    }
+    const mine = (this.playing = {});
+    const run = this.run;
+    const from = this.chosen === this.last ? 0 : this.chosen;
+    const stride = Math.max(1, Math.ceil((this.last - from) / FRAMES));
+    this.played.textContent = "❚❚ Pause";
+    for (let step = from; this.playing === mine && this.run === run; step = Math.min(step + stride, this.last)) {
+      await this.choose(step);
+      await new Promise((resolve) => setTimeout(resolve, PAUSE));
+      if (step === this.last) break;
+    }
+    if (this.playing === mine) this.playing = null;
+    if (!this.playing) this.played.textContent = "▶ Play";
   }
 
   async compare(from) {

@@ -1,0 +1,187 @@
+"""What a reduction did can be played, stepped through, linked to and found again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.ui.browser import SECONDS, Visit, chromium
+from tests.ui.serving import Serving, serving
+from tests.ui.test_page import GRAPH
+
+pytestmark = [pytest.mark.debian("chromium"), pytest.mark.slow]
+expect.set_options(timeout=SECONDS * 1000)
+FRAMES = """() => {
+  window.frames_ = [];
+  let last = "";
+  const look = () => {
+    const boxes = [...document.querySelectorAll("#graph > svg > g:not(.ghosts) .node")];
+    const places = boxes.map((each) => each.getAttribute("transform")).join();
+    if (places !== last) window.frames_.push(boxes.length);
+    last = places;
+    requestAnimationFrame(look);
+  };
+  look();
+}"""
+"""Records how many nodes there are in each frame in which some have moved."""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as found:
+        yield found
+
+
+def example(visit: Visit) -> Page:
+    """Reduce the example of the page to its end, recording the frames."""
+    page = visit.start()
+    page.wait_for_selector("#empty-example:not([disabled])")
+    page.evaluate(FRAMES)
+    page.click("#empty-example")
+    page.wait_for_selector(".run[data-status=done]")
+    visit.drawn(3)
+    count = -1
+    while count != (count := page.evaluate("window.frames_.length")):
+        page.wait_for_timeout(500)
+    return page
+
+
+def reduced(visit: Visit) -> Page:
+    """Reduce a small graph to its end; show its steps."""
+    (visit.served.folder / "graph.btor").write_text(GRAPH)
+    page = visit.start()
+    visit.reduced()
+    page.click("#tab-steps")
+    page.wait_for_selector("#pane-steps tbody tr")
+    return page
+
+
+@pytest.mark.parametrize("width", [1400, 390])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_steps_are_played(browser: Browser, served: Serving, width: int, scheme: str) -> None:
+    visit = Visit(
+        browser, served, viewport={"width": width, "height": 900}, color_scheme=scheme
+    )  # fmt: skip
+    page = example(visit)
+    page.click("#tab-steps")
+    play = page.locator("#pane-steps .play button")
+    page.evaluate("window.frames_.length = 0")
+    play.click()
+    expect(play).to_have_text("▶ Play", timeout=SECONDS * 2000)
+    frames = page.evaluate("window.frames_")
+    assert len(frames) >= 20
+    assert frames == sorted(frames, reverse=True)  # never blank, and nothing comes back
+    assert (frames[0], frames[-1]) == (81, 3)
+    assert page.get_attribute("#pane-steps tr[aria-selected=true]", "data-step") != "0"
+    visit.end()
+
+
+def test_what_is_played_is_stopped(browser: Browser, served: Serving) -> None:
+    visit = Visit(browser, served)
+    page = example(visit)
+    page.click("#tab-steps")
+    play = page.locator("#pane-steps .play button")
+    play.click()
+    expect(play).to_have_text("❚❚ Pause")
+    play.click()
+    expect(play).to_have_text("▶ Play")
+    visit.end()
+
+
+def test_the_text_of_a_step_is_the_one_that_is_copied_and_saved(
+    browser: Browser, served: Serving
+) -> None:
+    visit = Visit(browser, served)
+    visit.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page = reduced(visit)
+    band = page.locator("#result")
+    expect(band).to_contain_text("322 → 32 bytes")
+    page.click("#pane-steps tr[data-step='1']")
+    expect(band).to_contain_text("Step 1 of")
+    text = served.ask("look", run=1, step=1, diagram=False)
+    expect(band).to_contain_text(f"{text['size']} bytes")
+    assert 32 < text["size"] < 322
+    expect(page.locator("#text mark")).not_to_have_count(0)  # where it differs from step 0
+    band.locator("button:has-text('Copy')").click()
+    expect(page.locator("#notes")).to_contain_text("Step 1 was copied")
+    assert page.evaluate("navigator.clipboard.readText()") == text["text"]
+    page.click("#save")
+    page.click("dialog button:has-text('Save')")
+    expect(page.locator("dialog")).not_to_be_visible()
+    assert (served.folder / "graph.step-1.btor").read_text() == text["text"]
+    band.locator("button:has-text('Back to the result')").click()
+    expect(band).to_contain_text("322 → 32 bytes")
+    expect(page.locator("#facts")).to_contain_text("32 bytes")
+    visit.end()
+
+
+def test_a_link_opens_a_step_in_another_browser(browser: Browser, served: Serving) -> None:
+    visit = Visit(browser, served)
+    visit.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page = reduced(visit)
+    page.click("#pane-steps tr[data-step='1']")
+    expect(page.locator("#result")).to_contain_text("Step 1 of")
+    page.click("#link")
+    expect(page.locator("#notes")).to_contain_text("link, with the key of this server, was copied")
+    link = page.evaluate("navigator.clipboard.readText()")
+    other = Visit(browser, served)
+    other.start(link)
+    expect(other.page.locator("#result")).to_contain_text("Step 1 of")
+    assert served.server.token not in other.page.url  # not for whoever looks at the screen
+    other.end()
+    # Another tab of this browser needs no key in its address.
+    tab = visit.context.new_page()
+    tab.goto(page.url)
+    expect(tab.locator("#result")).to_contain_text("Step 1 of")
+    visit.end()
+
+
+def test_runs_have_the_names_of_their_files(browser: Browser, served: Serving) -> None:
+    visit = Visit(browser, served)
+    page = reduced(visit)
+    expect(page.locator(".run header")).to_contain_text("graph.btor")
+    expect(page.locator("#tabs [aria-selected=true]")).to_have_text("graph.btor · adaptive")
+    assert page.title().endswith("graph.btor · adaptive – reducekit")
+    visit.end()
+
+
+def test_runs_are_there_after_a_restart(browser: Browser, tmp_path: Path) -> None:
+    """A server in the same folder offers them, with all steps."""
+    with serving(tmp_path) as first:
+        visit = Visit(browser, first)
+        reduced(visit)
+        visit.end()
+        folder = first.folder
+    (tmp_path / "again").mkdir()
+    with serving(tmp_path / "again", folder) as second:
+        visit = Visit(browser, second)
+        page = visit.start()
+        row = page.locator("#earlier tr")
+        expect(row).to_contain_text("322 → 32 bytes")
+        row.locator("button").click()
+        expect(page.locator("#result")).to_contain_text("322 → 32 bytes")
+        page.click("#tab-steps")
+        page.click("#pane-steps tr[data-step='1']")
+        expect(page.locator("#result")).to_contain_text("Step 1 of")
+        assert visit.complaints() == []
+        visit.end()
+
+
+def test_there_is_always_something_in_the_pane(browser: Browser, served: Serving) -> None:
+    """While the first layout takes its time, the pane says so; a later one keeps the last."""
+    visit = Visit(browser, served)
+    (served.folder / "graph.btor").write_text(GRAPH)
+    page = visit.start()
+    page.evaluate("""() => {
+      window.drawing = [];
+      new MutationObserver(() => window.drawing.push(
+        document.querySelector("#graph").hasAttribute("data-drawing")
+      )).observe(document.querySelector("#graph"), { attributeFilter: ["data-drawing"] });
+    }""")
+    visit.reduced()
+    visit.drawn()
+    assert page.evaluate("window.drawing") == [True, False]
+    visit.end()
