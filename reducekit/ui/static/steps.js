@@ -1,7 +1,7 @@
 // The history of a reduction: its accepted steps, what is different between any two, going on from one.
 
 import { ask } from "./api.js";
-import { h, note, number, seconds, visible } from "./dom.js";
+import { $, h, note, number, seconds, visible } from "./dom.js";
 
 const MOST = 1500; // rows
 const FRAMES = 60; // steps that are played; of more, every second one or fewer
@@ -131,6 +131,7 @@ export class StepsView {
     const from = this.chosen === this.last ? 0 : this.chosen;
     const stride = Math.max(1, Math.ceil((this.last - from) / FRAMES));
     this.played.textContent = "❚❚ Pause";
+    $("views").scrollIntoView({ block: "nearest" }); // on a phone it may be out of view
     for (let step = from; this.playing === mine && this.run === run; step = Math.min(step + stride, this.last)) {
       await this.choose(step);
       await new Promise((resolve) => setTimeout(resolve, PAUSE));
