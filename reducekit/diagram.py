@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 Kind: TypeAlias = Literal["root", "inner", "leaf", "constant", "other"]
 """What a node is to a picture: where reading begins, an operator, a variable, a literal."""
@@ -65,15 +65,26 @@ class Chart:
     transitions: Sequence[Transition]
 
 
+class Ink(NamedTuple):
+    """The colour of the bytes `start` to `end` (exclusive) of a text."""
+
+    start: int
+    end: int
+    kind: Kind
+
+
 @dataclass(frozen=True, slots=True)
 class Diagram:
     """What there is to draw of a text.
 
     A `graph` is read from its roots along the edges. A `timeline` is read from the first node to
-    the last; `state` has, for each, the states of the chart that hold after it.
+    the last; `state` has, for each, the states of the chart that hold after it. An `outline` is a
+    graph that is a tree, in the order of the text.
     """
 
-    shape: Literal["graph", "timeline"]
+    shape: Literal["graph", "timeline", "outline"]
     nodes: Sequence[Node]
     chart: Chart | None = None
     state: Sequence[Sequence[int]] = field(default=())
+    inks: Sequence[Ink] = ()
+    """Colours of the text, in order; the rest has none."""

@@ -19,6 +19,8 @@ STRATEGIES = "reducekit.strategies"
 _KINDS = {FRONTENDS: "format", STRATEGIES: "strategy"}
 DEFAULT = "adaptive"
 """The strategy that each frontend has passes of its own for."""
+ANY_TEXT = "text"
+"""The format that reads any text."""
 AUTO = "auto"
 """Another name of it."""
 

@@ -6,8 +6,11 @@ It is for formats that have none of their own here, and for files that are broke
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain
+from pathlib import Path
 from typing import Any
 
+from reducekit.diagram import Diagram
 from reducekit.format import Format, Schedule, by_size
 from reducekit.frontends.text.files import drop_files, tree_of_files
 from reducekit.frontends.text.passes import (
@@ -23,7 +26,7 @@ from reducekit.frontends.text.passes import (
 )
 from reducekit.frontends.text.tree import tree_of
 from reducekit.frontends.text.view import TextView
-from reducekit.offers import Generation
+from reducekit.offers import Generation, Inspection
 from reducekit.packed import spans
 from reducekit.search.strategy import Passes
 
@@ -69,6 +72,21 @@ class Text(Format):
         from reducekit.frontends.text.mutants import GENERATION
 
         return GENERATION
+
+    @classmethod
+    def inspect(cls, text: bytes, notation: str | None, path: Path | None) -> Inspection:
+        """Show sizes, and the largest parts."""
+        from reducekit.frontends.text.outline import lines
+
+        sizes = super().inspect(text, notation, path).lines
+        view = cls("" if path is None else path.suffix).parse(text)
+        return Inspection(lambda: chain(sizes(), lines(view)))
+
+    def diagram(self, view: TextView) -> Diagram:
+        """Return the outline, and the colours of tokens."""
+        from reducekit.frontends.text.outline import diagram
+
+        return diagram(view)
 
     def order(self, text: bytes) -> Any:
         return by_size(text)

@@ -97,7 +97,7 @@ def _format_shown(path: Path, text: bytes, notation: str | None, names: list[str
     for name, each in classes.items():
         if each.recognises(text):
             return name
-    raise UsageError(f"cannot tell the format of {path}: give --from")
+    return registry.ANY_TEXT
 
 
 def conversions() -> list[Conversions]:

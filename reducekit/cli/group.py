@@ -55,8 +55,6 @@ TITLES = {
     "trace": "a trace of API calls",
 }
 """The titles of built-in formats, so that the help need not import them; a test compares them."""
-_ANY_TEXT = "text"
-"""The format that accepts any file."""
 _INTERNAL = 4
 _HEAD = 1 << 16  # bytes of a file that are examined to detect its format
 
@@ -146,24 +144,24 @@ def _format_of(path: str, arguments: Sequence[str], ctx: click.Context) -> str:
     from reducekit.session.place.inputs import plain_path
 
     if os.path.isdir(path):
-        return _ANY_TEXT
+        return registry.ANY_TEXT
     data = read_text(Path(path))
     if data.startswith(b"#!") and len(arguments) > 1 and os.path.isfile(arguments[1]):
         # C-Vise and Shrink Ray take the arguments in this order: the test, the input.
         file = Path(arguments[1])
         known = registry.guess_format(str(plain_path(file)), read_text(file)[:_HEAD])
-        command = "reducekit" if known else f"reducekit {_ANY_TEXT}"
+        command = "reducekit" if known else f"reducekit {registry.ANY_TEXT}"
         raise click.UsageError(
             f"{path} is a script: for a test, type {command} {file} --oracle {path}", ctx
         )
     found = registry.guess_format(str(plain_path(Path(path))), data[:_HEAD])
     if found is None and len(arguments) > 1 and os.path.exists(arguments[1]):
-        return _ANY_TEXT  # which alone reduces several files
+        return registry.ANY_TEXT  # which alone reduces several files
     if found is None:
         formats = ", ".join(registry.names(registry.FRONTENDS))
         raise click.UsageError(
             f"Cannot tell the format of {path}: name it ({formats}), or reduce it as plain text: "
-            f"reducekit {shlex.join((_ANY_TEXT, *arguments))}",
+            f"reducekit {shlex.join((registry.ANY_TEXT, *arguments))}",
             ctx,
         )
     return found

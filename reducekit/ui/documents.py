@@ -224,7 +224,7 @@ class Documents:
     ) -> Document:
         """Open a text."""
         with self._lock:
-            read_as = format or registry.guess_format(name, text[:_HEAD])
+            read_as = format or registry.guess_format(name, text[:_HEAD]) or registry.ANY_TEXT
             found = Document(self.last + 1, name, text, read_as, path, origin)
             self._all[found.number] = found
             self.last = found.number
@@ -382,6 +382,7 @@ def diagram_of(format_name: str | None, text: bytes) -> dict[str, Any]:
         "ends": [place(node.end) for node in nodes],
         "edges": [list(node.edges) for node in nodes],
         "states": [list(each) for each in diagram.state],
+        "inks": [(place(ink.start), place(ink.end), ink.kind) for ink in diagram.inks],
         "chart": None
         if chart is None
         else {

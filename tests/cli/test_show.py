@@ -27,6 +27,29 @@ def test_the_summary(tool: Tool) -> None:
     ]
 
 
+PROGRAM = b"""int g; // a global
+int f(int a) {
+  a = "x";
+  while (a) { g = 1; f(a, 23); }
+}
+"""
+
+
+def test_any_text_has_an_outline(tool: Tool) -> None:
+    done = tool("show", tool.write("in.kk", PROGRAM))
+    assert (done.code, done.err) == (0, "")
+    assert done.out == (
+        "80 bytes\n5 lines\n33 tokens\n"
+        " 22.5 %  line     1  int g; // a global\n"
+        " 13.8 %  line     1    // a global\n"
+        " 75.0 %  line     2  int f(int a) {\n"
+        ' 10.0 %  line     3    a = "x";\n'
+        " 37.5 %  line     4    while (a) { g = 1; f(a, 23); }\n"
+        "  7.5 %  line     4      g = 1;\n"
+        " 11.2 %  line     4      f(a, 23);\n"
+    )
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "begin"), [("x.svg", "<svg "), ("x.dot", "digraph "), ("x.graphml", "<graphml ")]

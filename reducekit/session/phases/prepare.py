@@ -45,9 +45,6 @@ from reducekit.session.runs.run import Job
 if TYPE_CHECKING:
     from reducekit.session.runs.programs import Preference, Program
 
-_FALLBACK = "text"
-"""The format that reads any text."""
-
 
 @dataclass(frozen=True, slots=True)
 class Unclaimed:
@@ -163,7 +160,7 @@ def _format(
     frontend = _frontend(options, text)
     if options.several and not frontend.several:
         raise UsageError(
-            f"the format {frontend.name} is of single files: the format {_FALLBACK} reduces several"
+            f"the format {frontend.name} is of single files: {registry.ANY_TEXT} reduces several"
         )
     if options.workdir is not None and not os.access(options.workdir, os.W_OK | os.X_OK):
         raise UsageError(f"`workdir`: {options.workdir} is no folder that can be written")
@@ -222,12 +219,12 @@ def _test(options: Options, frontend: Format, own: OwnOracle | None, text: bytes
 def _frontend(options: Options, text: bytes) -> Format:
     given = options.format
     if given is None and options.several:
-        given = _FALLBACK
+        given = registry.ANY_TEXT
     if given is None:
         path = plain_path(options.input) if isinstance(options.input, Path) else Path()
         given = registry.guess_format(str(path), text[:HEAD])
         if given is None:
-            return registry.frontend(_FALLBACK, suffix=path.suffix)
+            return registry.frontend(registry.ANY_TEXT, suffix=path.suffix)
     return registry.frontend(given) if isinstance(given, str) else given
 
 
@@ -262,7 +259,7 @@ def _parsed(options: Options, frontend: Format, text: bytes) -> tuple[Format, Vi
         if not options.lenient:
             error.add_note("(`lenient` reduces such a file too, as any text)")
             raise
-        frontend = registry.frontend(_FALLBACK, suffix=frontend.suffix)
+        frontend = registry.frontend(registry.ANY_TEXT, suffix=frontend.suffix)
         view = frontend.parse(text)
     return frontend, view
 

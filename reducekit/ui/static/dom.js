@@ -21,6 +21,17 @@ export const $ = (id) => document.getElementById(id);
 export const number = (value) => Number(value).toLocaleString("en-US");
 export const count = (value, noun) => `${number(value)} ${noun}${value === 1 ? "" : "s"}`;
 
+// Returns the last number below `count` for which something holds that holds from 0 on; else 0.
+export function last(count, holds) {
+  let [low, high] = [0, count - 1];
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (holds(middle)) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
 // Control characters and those that turn the direction of writing are spelled out.
 const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 export const visible = (text) =>

@@ -1,7 +1,7 @@
 // The graph of a text: all of it where that is small, otherwise a neighbourhood. What lies below
 // the neighbourhood is collapsed into cones that say how many nodes they hold.
 
-import { h, number } from "./dom.js";
+import { h, last, number } from "./dom.js";
 import { matched } from "./matching.js";
 import { Picture } from "./picture.js";
 import { legend } from "./shapes.js";
@@ -44,7 +44,7 @@ export class GraphView {
     this.around(undefined, fit);
   }
 
-  clear(words) {
+  hide(words = "") {
     this.data = null;
     this.selected = undefined;
     this.picture.show([], []);
@@ -195,12 +195,7 @@ export class GraphView {
   selectAt(position) {
     if (!this.data || !this.data.labels.length) return null;
     const { starts, ends } = this.data;
-    let [low, high] = [0, this.byStart.length - 1];
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if (starts[this.byStart[middle]] <= position) low = middle;
-      else high = middle - 1;
-    }
+    const low = last(this.byStart.length, (each) => starts[this.byStart[each]] <= position);
     for (let at = low; at >= 0 && at > low - 5000; at--) {
       const node = this.byStart[at];
       if (starts[node] <= position && position < ends[node]) {

@@ -4,6 +4,7 @@ import { ask, withKey } from "./api.js";
 import { $, h, note, number, visible } from "./dom.js";
 import * as form from "./form.js";
 import { GraphView } from "./graph.js";
+import { Outline } from "./outline.js";
 import { result } from "./result.js";
 import { called, over } from "./runs.js";
 import { current, runs, schedule, shownRun, state } from "./state.js";
@@ -11,12 +12,13 @@ import { TextView } from "./text.js";
 import { Timeline } from "./timeline.js";
 
 const LAG = 1500; // milliseconds that the text of a run may be behind
-let text, graph, timeline;
+let text, graph, timeline, outline;
 
 export function views() {
   text = new TextView($("text"), clicked);
   graph = new GraphView($("graph"), (range) => text.select(range), (position) => text.lineOf(position));
   timeline = new Timeline($("graph"), (range) => text.select(range));
+  outline = new Outline($("graph"), (range) => text.select(range));
 }
 
 // ---- the tabs, and what else names it ----
@@ -110,11 +112,6 @@ export async function algorithms() {
 }
 
 async function draw(load, still, fit = true) {
-  if (view() === "text") {
-    state.undrawn = () => draw(load, still);
-    return;
-  }
-  state.undrawn = null;
   try {
     const data = await load();
     if (still()) show(data, fit);
@@ -123,23 +120,21 @@ async function draw(load, still, fit = true) {
   }
 }
 
+const drawing = ({ shape }) => ({ graph, timeline, outline })[shape];
+
 function show(data, fit) {
   $("views").classList.remove("undrawn");
-  if (data.shape === "timeline") {
-    graph.clear("");
-    timeline.show(data);
-  } else {
-    timeline.hide();
-    graph.show(data, fit);
-  }
+  for (const view of [graph, timeline, outline]) if (view !== drawing(data)) view.hide();
+  drawing(data).show(data, fit);
+  text.paint(data.inks);
   state.diagram = data;
   facts();
 }
 
 // Says why there is no graph; where there will be `none`, the text has its place.
 function nothing(words, none = false) {
-  timeline.hide();
-  graph.clear(visible(words));
+  for (const view of [timeline, outline]) view.hide();
+  graph.hide(visible(words));
   state.diagram = null;
   $("views").classList.toggle("undrawn", none);
 }
@@ -154,8 +149,7 @@ export function facts(size) {
 
 function clicked(position) {
   if (!state.diagram) return text.select([position, position + 1], true);
-  const range = state.diagram.shape === "timeline" ? timeline.selectAt(position) : graph.selectAt(position);
-  return text.select(range, true);
+  return text.select(drawing(state.diagram).selectAt(position), true);
 }
 
 export function find(event) {
@@ -164,7 +158,7 @@ export function find(event) {
   const range = text.find(words, event.shiftKey);
   $("found").textContent = range ? `${number(text.place(words, range[0]))} of ${number(text.count(words))}` : words ? "not found" : "";
   if (!range) return;
-  if (state.diagram?.shape === "graph") graph.selectAt(range[0]);
+  if (["graph", "outline"].includes(state.diagram?.shape)) drawing(state.diagram).selectAt(range[0]);
   text.select(range);
 }
 
@@ -173,7 +167,6 @@ const view = () => document.querySelector("[name=view]:checked").value;
 export function viewed() {
   $("views").dataset.view = view();
   form.keep({ view: view() });
-  state.undrawn?.();
 }
 
 export function opened(found) {
@@ -213,15 +206,13 @@ export async function live() {
   const { size } = run.state;
   const begin = performance.now();
   try {
-    const drawn = view() !== "text";
-    const found = await ask("best", { run: run.number, diagram: drawn });
+    const found = await ask("best", { run: run.number, diagram: true });
     if (state.shown === shown && shown.step === undefined) {
       const first = shown.size === null;
       shown.size = size;
       text.show(found.text, !first);
       if (found.diagram) show(found.diagram, true);
-      else if (drawn) nothing(found.no_diagram || "", true);
-      else state.undrawn = () => { shown.size = null; catchUp(); };
+      else nothing(found.no_diagram || "", true);
       facts(found.size);
     }
   } catch (error) {
@@ -260,7 +251,7 @@ export async function showStep(run, step, last) {
     return;
   }
   try {
-    const found = await ask("look", { run, step, diagram: view() !== "text" });
+    const found = await ask("look", { run, step, diagram: true });
     if (state.shown !== shown || shown.step !== step) return;
     text.show(found.text, true);
     if (found.diagram) show(found.diagram, true);

@@ -1,6 +1,6 @@
 // Shows a text of any length: only the lines that can be seen are in the page.
 
-import { h, visible } from "./dom.js";
+import { h, last, visible } from "./dom.js";
 
 const HEIGHT = 20; // of a line, pixels, as in the style sheet
 const LONGEST = 3000; // characters of a line that are shown
@@ -15,6 +15,7 @@ export class TextView {
     this.starts = [0];
     this.text = "";
     this.range = null;
+    this.inks = [];
     this.pick = pick;
     element.addEventListener("scroll", () => this.draw(), { passive: true });
     element.addEventListener("click", (event) => this.clicked(event));
@@ -27,6 +28,7 @@ export class TextView {
     if (!another) this.element.scrollTop = this.element.scrollLeft = 0;
     if (text === this.text) return;
     this.text = text;
+    this.inks = [];
     this.starts = [0];
     for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) this.starts.push(at + 1);
     if (this.starts.length > 1 && this.starts[this.starts.length - 1] === text.length) this.starts.pop();
@@ -37,13 +39,7 @@ export class TextView {
   }
 
   lineOf(position) {
-    let [low, high] = [0, this.starts.length - 1];
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if (this.starts[middle] <= position) low = middle;
-      else high = middle - 1;
-    }
-    return low;
+    return last(this.starts.length, (line) => this.starts[line] <= position);
   }
 
   line(number) {
@@ -84,20 +80,34 @@ export class TextView {
   }
 
   parts(number) {
-    let text = this.line(number);
-    const more = text.length - LONGEST;
-    if (more > 0) text = text.slice(0, LONGEST);
-    const tail = more > 0 ? [h("span", { class: "no" }, `+${more}`)] : [];
-    if (!this.range) return [visible(text), ...tail];
-    const start = this.starts[number];
-    const [from, to] = [Math.max(0, this.range[0] - start), Math.min(text.length, this.range[1] - start)];
-    if (from >= to) return [visible(text), ...tail];
+    const [start, length] = [this.starts[number], this.line(number).length];
+    const end = start + Math.min(length, LONGEST);
+    const [from, to] = (this.range || [end, end]).map((at) => Math.max(start, Math.min(end, at)));
     return [
-      visible(text.slice(0, from)),
-      h("mark", {}, visible(text.slice(from, to))),
-      visible(text.slice(to)),
-      ...tail,
-    ];
+      this.inked(start, from),
+      from < to ? h("mark", {}, this.inked(from, to)) : [],
+      this.inked(to, end),
+      length > LONGEST ? h("span", { class: "no" }, `+${length - LONGEST}`) : [],
+    ].flat();
+  }
+
+  // Colors the text: [start, end, kind of node] in order.
+  paint(inks) {
+    this.inks = inks;
+    this.drawn = null;
+    this.draw();
+  }
+
+  inked(from, to) {
+    const { inks, text } = this;
+    const found = [];
+    for (let at = last(inks.length, (ink) => inks[ink][0] <= from); at < inks.length && inks[at][0] < to; at++) {
+      const [start, end, kind] = inks[at];
+      if (end <= from) continue;
+      found.push(visible(text.slice(from, start)), h("span", { class: kind }, visible(text.slice(Math.max(from, start), Math.min(to, end)))));
+      from = Math.min(to, end);
+    }
+    return [...found, visible(text.slice(from, to))];
   }
 
   clicked(event) {

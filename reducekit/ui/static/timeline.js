@@ -1,6 +1,6 @@
 // A trace: its calls along a line of time, colored by what they are for, above the state chart.
 
-import { h, number, visible } from "./dom.js";
+import { h, last, number, visible } from "./dom.js";
 import { Picture } from "./picture.js";
 
 const COLORS = { root: "--root", inner: "--inner", leaf: "--leaf", constant: "--constant", other: "--other" };
@@ -70,13 +70,8 @@ export class Timeline {
 
   selectAt(position) {
     const { starts, ends } = this.data;
-    let [low, high] = [0, starts.length - 1];
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if (starts[middle] <= position) low = middle;
-      else high = middle - 1;
-    }
-    if (low < 0) return null;
+    if (!starts.length) return null;
+    const low = last(starts.length, (call) => starts[call] <= position);
     this.select(low, false);
     return [starts[low], ends[low]];
   }
