@@ -14,7 +14,7 @@ from functools import cached_property
 from reducekit.change import Change, Edit
 from reducekit.format import pass_
 from reducekit.frontends.common.items import NodeItems
-from reducekit.frontends.text.tree import DELIMITERS, Kind
+from reducekit.frontends.text.tree import Kind
 from reducekit.frontends.text.view import TextView
 from reducekit.search.problem import IndependentItems, Items, Move, Selection, Tree, WeightedTree
 
@@ -326,43 +326,6 @@ def shorter(view: TextView) -> Iterator[Change]:
             yield Change((Edit(node, (b"0",)),), "shorten number")
         elif kind == Kind.STRING and len(source) > 2:
             yield Change((Edit(node, (source[:1] + source[-1:],)),), "shorten string")
-
-
-@pass_("blanks", _is_small)
-def blanks(view: TextView) -> Items | None:
-    """Removes blanks and line breaks that separate no words."""
-    document, kind = view.document, view.kind
-    inner = (node for node in range(len(kind)) if kind[node] < Kind.FILE)
-    nodes = array("i", (node for node in inner if _gaps(view, node)))
-
-    def edit(node: int) -> Edit:
-        end = (b"\n",) if _ends_line(view, node) else ()
-        return Edit(node, (*document.children(node), *end))
-
-    return NodeItems(document, nodes, edit, "blanks") if nodes else None
-
-
-def _gaps(view: TextView, node: int) -> bool:
-    """Return whether a node has blanks that separate no words."""
-    document = view.document
-    begin, text = document.start[node], document.text
-    at = begin
-    for child in document.children(node):
-        start = document.start[child]
-        if at < start and (start > at + 1 or at == begin or not _joins(text, at, start)):
-            return True
-        at = document.end[child]
-    return at < document.end[node] - _ends_line(view, node)
-
-
-def _ends_line(view: TextView, node: int) -> bool:
-    """Return whether a node is a whole text, or file, and ends a line, which it is to do still."""
-    return view.kind[node] == Kind.TEXT and view.document.source(node).endswith(b"\n")
-
-
-def _joins(text: bytes, end: int, start: int) -> bool:
-    """Return whether two words would become one."""
-    return text[end - 1] not in DELIMITERS and text[start] not in DELIMITERS
 
 
 @pass_("tokens", _is_small)
