@@ -37,7 +37,7 @@ class Text(Format):
     """The format of any text; `suffix` is that of the files that the program is given."""
 
     name = "text"
-    title = "any text, by its structure; several files, or a folder"
+    title = "any text, by its structure"
     several = True
     help = (
         "Several files, or those of a folder, are reduced together: a copy of them is the current "

@@ -25,30 +25,23 @@ def tree_of_files(text: bytes, files: Sequence[Span], tree: Callable[[bytes, str
     kind, rule = bytearray([Kind.TEXT]), array("i", [0])
     for each in files:
         content = text[each.begin : each.end]
-        whole = len(content) > _WHOLE or b"\1" in content  # as in binary files
-        document, kinds, rules = _leaf(content) if whole else tree(content, each.path)
+        if len(content) > _WHOLE or b"\1" in content:  # as in binary files
+            content = b""
+        document, kinds, rules = tree(content, each.path)
         node = len(start)
-        # Files can stand in the place of the root, which leaves one of them.
-        start.append(each.header)
-        end.append(each.end)
-        stop.append(node + 1 + len(kinds))
+        # The file, and its content. Files can stand in the place of the root, which leaves one.
+        start.extend((each.header, each.begin))
+        end.extend((each.end, each.end))
+        stop.extend((node + 1 + len(kinds),) * 2)
         kind.append(Kind.FILE)
-        rule.append(0)
-        start.extend(each.begin + at for at in document.start)
-        end.extend(each.begin + at for at in document.end)
-        stop.extend(node + 1 + at for at in document.stop)
+        rule.extend((0, Kind.FILE))
+        start.extend(each.begin + at for at in document.start[1:])
+        end.extend(each.begin + at for at in document.end[1:])
+        stop.extend(node + 1 + at for at in document.stop[1:])
         kind += kinds
-        rule.append(Kind.FILE)
         rule.extend(rules[1:])
     stop[0] = len(stop)
     return Grown(Document(text, start, end, stop, DELIMITERS), kind, rule)
-
-
-def _leaf(content: bytes) -> Grown:
-    """Return the tree of a content without parts."""
-    start, end, stop = (array("i", [each]) for each in (0, len(content), 1))
-    document = Document(content, start, end, stop)
-    return Grown(document, bytearray([Kind.TEXT]), array("i", [0]))
 
 
 @pass_("files", lambda view: view.kind[1:2] == bytes([Kind.FILE]))

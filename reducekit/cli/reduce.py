@@ -121,10 +121,10 @@ def _refuse_script(path: Path, words: Sequence[str]) -> None:
 def _more_inputs(words: Sequence[str], enough: int) -> tuple[Path, ...]:
     """Return the paths after the input that are there: an output without -o is new, or a result.
 
-    `enough` words are an output with the command after it, if that is among them.
+    With `enough` above one, the command is also among the words.
     """
     found = list[Path]()
-    for word in words[: len(words) + 1 - enough]:
+    for word in words:
         path = Path(word)
         program = enough > 1 and path.is_file() and shutil.which(os.path.expanduser(word))
         if not os.path.exists(path) or program or earlier_run(path) is not None:

@@ -190,7 +190,7 @@ def _test(options: Options, frontend: Format, own: OwnOracle | None, text: bytes
     fresh = options.fresh_commands(commands, criterion, vary)
     if options.several:
         paths = {each.path for each in spans(text)}
-        first = str(options.input) if options.more_inputs else "."
+        first = os.path.relpath(os.fsdecode(options.input)) if options.more_inputs else "."
         commands = tuple(each.on_files(first, paths) for each in commands)
         notes.append(
             f"{len(paths):,} files are reduced together: a folder with them is the current folder "
