@@ -12,6 +12,7 @@ import pytest
 
 import reducekit
 from reducekit.executors.executor import Repeat
+from tests.lines import Lines
 
 SCRIPT = b"""(declare-fun a () Int)
 (declare-fun b () Int)
@@ -86,7 +87,7 @@ def test_the_format_is_found_as_on_the_command_line(
 
 
 def test_by_another_algorithm_and_format() -> None:
-    result = reducekit.reduce(SCRIPT, lambda text: b"mod" in text, format="lines", strategy="ddmin")
+    result = reducekit.reduce(SCRIPT, lambda text: b"mod" in text, format=Lines(), strategy="ddmin")
     assert result.text.strip() == b"mod"
 
 

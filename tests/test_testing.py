@@ -13,12 +13,12 @@ from reducekit import registry
 from reducekit.change import Change, Edit
 from reducekit.errors import ParseError
 from reducekit.format import Frontend, Pass, Schedule, pass_
-from reducekit.frontends.text.lines import Lines, LinesView
 from reducekit.search.problem import NOTHING, Items, Search
 from reducekit.search.strategy import Passes, Strategy
 from reducekit.strategies.ddmin import over_items as ddmin
 from reducekit.strategies.levels import level_by_level
 from reducekit.testing import check_frontend, check_strategy
+from tests.lines import Lines, LinesView
 from tests.strategies.test_everywhere import CASES, FRONTENDS, STRATEGIES, fresh
 
 MORE = {"cnf": [b"p cnf 9 2\n1 9 0\n-9 8 0\n"]}

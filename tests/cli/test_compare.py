@@ -149,7 +149,7 @@ def test_other_formats(tool: Tool, name: str, text: str | None, oracle: str, uni
     if text is None:
         text = "init\n" + "".join(f"add {n}\nadd 0\n" for n in range(1, 12)) + "sat\nrelease\n"
     tool.write(name, text)
-    form = ["--format", "lines"] if name.endswith(".txt") else []
+    form = ["--format", "text"] if name.endswith(".txt") else []
     runs = runs_of(
         tool(
             "compare", name, *form, "--oracle", tool.script("oracle", oracle), "--json",

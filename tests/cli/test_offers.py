@@ -15,7 +15,7 @@ import random
 
 from reducekit.document import Document
 from reducekit.format import Frontend
-from reducekit.frontends.text.lines import Lines
+from tests.lines import Lines
 from reducekit.offers import (
     Conversions, Converted, FormatOption, Generated, Generation, InputGenerator, Inspection,
     Notation, words_of,

@@ -10,10 +10,10 @@ import pytest
 
 from reducekit.events import Checked, Event, PassStarted
 from reducekit.executors.executor import Executor, Finished, InProcess
-from reducekit.frontends.text.lines import Lines
 from reducekit.reduction import Reduction, Result
 from reducekit.run import Limits
 from reducekit.strategies.adaptive import adaptive
+from tests.lines import Lines
 
 TEXT = b"".join(b"line %d\n" % number for number in range(64))
 NEEDED = b"line 7\n", b"line 31\n"
@@ -191,7 +191,7 @@ def test_a_skipped_pass_is_left_and_the_next_one_begins(width: int) -> None:
     run = reduction(lambda text: NEEDED[0] in text, listen, width=width)
     result = run.run(TEXT, 0.0)
     names = [event.name for event in events if isinstance(event, PassStarted)]
-    assert names[:2] == ["lines", "groups"] or names[:2] == ["lines", "lines"]
+    assert names[:2] == ["lines", "tokens"] or names[:2] == ["lines", "lines"]
     between = events[: next(i for i, e in enumerate(events) if e in skipped) + 1]
     assert sum(isinstance(event, Checked) for event in between) == 1
     assert result.stopped is None
@@ -216,5 +216,5 @@ def test_a_pass_is_skipped_while_its_check_never_ends() -> None:
         time.sleep(0.05)
     run.control.stop("enough")
     thread.join(60)
-    assert started[:2] == ["lines", "groups"]
+    assert started[:2] == ["lines", "tokens"]
     assert 1 in executor.cancelled

@@ -18,7 +18,6 @@ from reducekit.executors.executor import Finished, InProcess, Repeat, Repeating
 from reducekit.format import Frontend, Schedule, by_size
 from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.language.parser import parse
-from reducekit.frontends.text.lines import Lines, LinesView, drop_lines
 from reducekit.reduction import Budget, Reduction, Result
 from reducekit.reduction.control import POLL
 from reducekit.reduction.skips import Skip
@@ -29,6 +28,7 @@ from reducekit.strategies.adaptive import adaptive
 from reducekit.strategies.ddmin import ddmin
 from reducekit.strategies.halving import halving
 from reducekit.strategies.thesis import hdd
+from tests.lines import Lines, LinesView, drop_lines
 
 STRATEGIES = (adaptive, ddmin, halving, hdd)
 every = pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda strategy: strategy.name)

@@ -15,7 +15,6 @@ from reducekit.format import Frontend
 from reducekit.frontends.btor import Btor
 from reducekit.frontends.cnf import Cnf
 from reducekit.frontends.smt2 import Smt2
-from reducekit.frontends.text.lines import Lines
 from reducekit.reduction import Protection, Reduction, Result
 from reducekit.run import Limits
 from reducekit.search.strategy import Strategy
@@ -23,6 +22,7 @@ from reducekit.strategies.adaptive import adaptive
 from reducekit.strategies.ddmin import ddmin
 from reducekit.strategies.probdd import probdd
 from reducekit.strategies.thesis import hdd
+from tests.lines import Lines
 
 STRATEGIES = (adaptive, ddmin, hdd, probdd)
 every = pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda strategy: strategy.name)

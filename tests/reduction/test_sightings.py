@@ -10,12 +10,12 @@ import pytest
 
 from reducekit.events import Accepted, Checked, Event, RolledBack
 from reducekit.executors.executor import InProcess, Repeat, Repeating
-from reducekit.frontends.text.lines import Lines
 from reducekit.journal import Head, digest, load, open_journal
 from reducekit.reduction import Reduction, Result
 from reducekit.reduction.verdicts import Sightings
 from reducekit.run import Limits
 from reducekit.strategies.adaptive import adaptive
+from tests.lines import Lines
 
 TEXT = b"".join(b"line %d of the text\n" % number for number in range(64))
 NEEDED = b"line 7 ", b"line 31 ", b"line 32 ", b"line 50 "

@@ -14,6 +14,7 @@ from reducekit.session import Options, Session
 from reducekit.session.place.output import Steps
 from reducekit.session.report import Ends, Shown
 from reducekit.session.runs.variants import as_often, in_words
+from tests.lines import Lines
 
 TEXT = b"".join(b"%d\n" % number for number in range(100)) + b"keep\n"
 LUCKY = """sh -c 'grep -q 42 $1 || exec echo sat
@@ -32,7 +33,7 @@ def reduced(
         if isinstance(event, Notice):
             said.append(event.text)
 
-    given = {"format": "lines", "command": command, "unstable": 8, **options}
+    given = {"format": Lines(), "command": command, "unstable": 8, **options}
     report = reduce(source, listen=listen, **given)
     found = json.loads(report.json())["fresh"]
     assert report.fresh is not None
@@ -165,7 +166,7 @@ def test_a_cost_that_no_other_step_has_as_often_is_kept() -> None:
 
 
 def test_other_failures_have_no_fresh_variants() -> None:
-    report = reduce(TEXT, format="lines", interesting=lambda text: b"42" in text)
+    report = reduce(TEXT, format=Lines(), interesting=lambda text: b"42" in text)
     assert report.fresh is None
     assert "fresh" not in json.loads(report.json())
 
@@ -175,7 +176,7 @@ def test_a_stop_while_fresh_variants_run_leaves_the_result() -> None:
         if isinstance(event, Notice) and "other variants" in event.text:
             session.stop("enough")
 
-    options = Options(input=TEXT, format="lines", command=LUCKY, unstable=8)
+    options = Options(input=TEXT, format=Lines(), command=LUCKY, unstable=8)
     session = Session(options, listen)
     report = session.run()
     assert (report.text, report.fresh) == (b"42\n", None)

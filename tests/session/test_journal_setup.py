@@ -15,6 +15,7 @@ from reducekit.errors import UsageError
 from reducekit.events import Event, Notice
 from reducekit.journal import Contents, journal_path, load
 from reducekit.session import Options, Session
+from tests.lines import Lines
 
 TEXT = b"".join(b"line %d\n" % n for n in range(20))
 FAILS = "import sys; t = open(sys.argv[1]).read(); print(len(t)); sys.exit(3 * ('line 7' in t))"
@@ -26,7 +27,7 @@ def reduced(folder: Path, **options: Any) -> tuple[Contents, list[str]]:
     source = folder / "in.txt"
     source.write_bytes(TEXT)
     report = Session(
-        Options(input=source, format="lines", command=[sys.executable, "-c", FAILS], **options),
+        Options(input=source, format=Lines(), command=[sys.executable, "-c", FAILS], **options),
         events.append,
     ).run()
     assert report.output is not None
@@ -60,7 +61,7 @@ def test_the_report_in_the_journal_has_the_last_run(tmp_path: Path) -> None:
 def test_output_that_is_no_text_is_in_the_report_all_the_same(tmp_path: Path) -> None:
     output = tmp_path / "out.txt"
     command = ["sh", "-c", "printf 'a\\377b'; grep -q 'line 7' \"$1\" && exit 3", "sh"]
-    reduce(TEXT, command=command, format="lines", output=output, max_checks=3)
+    reduce(TEXT, command=command, format=Lines(), output=output, max_checks=3)
     (run,) = json.loads(load(journal_path(output)).notes["report"])["last_runs"]
     assert run["stdout"] == "a\\xffb"
 
@@ -92,6 +93,6 @@ def test_it_does_not_say_that_it_resumes_from_the_input(tmp_path: Path) -> None:
 @pytest.mark.parametrize("option", [{"also_passes": ["true"]}, {"cluster": "local:1"}])
 def test_what_needs_a_command(option: dict[str, Any]) -> None:
     (name,) = option
-    options = Options(input=TEXT, interesting=lambda text: b"7" in text, format="lines", **option)
+    options = Options(input=TEXT, interesting=lambda text: b"7" in text, format=Lines(), **option)
     with pytest.raises(UsageError, match=f"`{name}` requires `command` or `oracle`"):
         Session(options).run()

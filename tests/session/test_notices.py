@@ -18,6 +18,7 @@ from reducekit.session.phases.ending import _count as count
 from reducekit.session.phases.ending import _unwritten as unwritten
 from reducekit.session.phases.search import _in_words as in_words
 from reducekit.session.runs.golden import GoldenRunError
+from tests.lines import Lines
 
 LARGE = b"".join(b"(declare-const x%d Int)\n(assert (> x%d 7))\n" % (n, n) for n in range(5000))
 
@@ -34,7 +35,7 @@ def said_by(source: Path | bytes, **options: Any) -> list[str]:
     reduce(
         source,
         listen=lambda event: said.append(event.text) if isinstance(event, Notice) else None,
-        **{"format": "lines", **options},
+        **{"format": Lines(), **options},
     )
     return said
 
@@ -88,7 +89,7 @@ def test_of_other_failures_that_cannot_be_kept(source: Path, tmp_path: Path) -> 
 
     said: list[str] = []
     command = "sh -c 'grep -q keep $1 && exit 3; exit 4' sh"
-    reduce(source, format="lines", command=command, also_interesting=folder, listen=listen)
+    reduce(source, format=Lines(), command=command, also_interesting=folder, listen=listen)
     assert said[-1] == f"not all other failures could be kept in {folder}: File exists"
 
 
@@ -157,7 +158,7 @@ def test_of_a_folder_of_the_output_that_is_gone(source: Path, tmp_path: Path) ->
             folder.rmdir()
 
     output = folder / "out.txt"
-    options = Options(input=source, format="lines", interesting=lambda text: b"42" in text,
+    options = Options(input=source, format=Lines(), interesting=lambda text: b"42" in text,
                       output=output, journal=False)  # fmt: skip
     with pytest.raises(UsageError) as caught:
         Session(options, listen).run()
@@ -169,7 +170,7 @@ def test_of_a_folder_of_the_output_that_is_gone(source: Path, tmp_path: Path) ->
 
 def test_of_how_to_see_the_failure_again(source: Path, tmp_path: Path) -> None:
     output = tmp_path / "a b.txt"
-    options: dict[str, Any] = {"command": "sh -c 'grep -q 42 $1 && exit 3' sh", "format": "lines"}
+    options: dict[str, Any] = {"command": "sh -c 'grep -q 42 $1 && exit 3' sh", "format": Lines()}
     report = reduce(source, output=output, **options)
     (shown,) = report.reproducers
     assert shown.command.endswith(f" sh '{output}'")

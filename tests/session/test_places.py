@@ -18,6 +18,7 @@ from reducekit.session.phases.begin import UNTRACED
 from reducekit.session.phases.crash import last_same
 from reducekit.session.report import Report
 from reducekit.usage.messages import summary
+from tests.lines import Lines
 
 pytestmark = pytest.mark.debian("gdb", "cc")
 
@@ -111,7 +112,7 @@ def reduced(source: Path | bytes, command: str, **options: Any) -> tuple[Report[
         if isinstance(event, Notice):
             said.append(event.text)
 
-    return reduce(source, listen=listen, format="lines", command=command, **options), said
+    return reduce(source, listen=listen, format=Lines(), command=command, **options), said
 
 
 @pytest.fixture
@@ -213,7 +214,7 @@ def test_through_other_programs(build: Any, source: Path, tmp_path: Path, kind: 
 
 def test_through_a_test(build: Any, source: Path, tmp_path: Path) -> None:
     test = script(tmp_path / "test", f'{build("segv")} "$1"', "test $? = 139")
-    report = reduce(source, format="lines", oracle=str(test), match_stack=2)
+    report = reduce(source, format=Lines(), oracle=str(test), match_stack=2)
     assert is_left(report.text)
 
 
@@ -300,7 +301,7 @@ def test_what_another_run_left_is_kept(build: Any, source: Path) -> None:
 )
 def test_refusals(options: dict[str, Any], error: str) -> None:
     with pytest.raises(UsageError, match=error):
-        Options(input=INPUT, format="lines", **options).commands_and_criterion()
+        Options(input=INPUT, format=Lines(), **options).commands_and_criterion()
 
 
 @pytest.mark.parametrize("lost", range(1, 9))

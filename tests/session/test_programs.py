@@ -18,9 +18,9 @@ from reducekit.frontends.aiger import Aiger
 from reducekit.frontends.btor import Btor
 from reducekit.frontends.cnf import Cnf
 from reducekit.frontends.smt2 import Smt2
-from reducekit.frontends.text.lines import Lines
 from reducekit.frontends.trace.frontend import Traces as Trace
 from reducekit.session.report import Report
+from tests.lines import Lines
 
 Make = Callable[..., str]
 
@@ -48,7 +48,7 @@ def reduce(
         if isinstance(event, Notice):
             said.append(event.text)
 
-    given = {"format": "lines", **options}
+    given = {"format": Lines(), **options}
     return reducekit.reduce(text, interesting, listen=listen, **given), said
 
 

@@ -20,6 +20,7 @@ from reducekit.journal import journal_path, load
 from reducekit.session import Options, Session
 from reducekit.session.progress import Progress
 from reducekit.session.report import Report
+from tests.lines import Lines
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 LINES = b"".join(b"line %d of the text\n" % n for n in range(60))
@@ -42,7 +43,7 @@ def run(folder: Path, **options: Any) -> tuple[Report[bytes], str]:
     source = folder / "in.txt"
     if not source.exists():
         source.write_bytes(LINES)
-    report = Session(Options(input=source, format="lines", **options), events.append).run()
+    report = Session(Options(input=source, format=Lines(), **options), events.append).run()
     assert report.output is not None
     text = report.output.read_bytes()
     assert report.text == text
@@ -223,7 +224,7 @@ def dies(*given):
     does(*given)
     os._exit(9)
 setattr(Journal, method, dies)
-Session(Options(input=Path(path), format="lines", oracle=test)).run()
+Session(Options(input=Path(path), format="text", oracle=test)).run()
 """
 """Dies when the method of the journal has been called for the first time."""
 
@@ -252,7 +253,7 @@ def test_what_is_shown_begins_with_the_earlier_result(tmp_path: Path) -> None:
             sizes.append(progress.size)
             assert event.replayed or not progress.replaying
 
-    second = Session(Options(input=tmp_path / "in.txt", format="lines", **options), watch).run()
+    second = Session(Options(input=tmp_path / "in.txt", format=Lines(), **options), watch).run()
     assert len(second.text) < len(first.text) < len(LINES)
     assert sizes[0] == len(first.text)
     assert sizes == sorted(sizes, reverse=True)
@@ -273,7 +274,7 @@ def test_another_path_that_stops_above_the_earlier_result(tmp_path: Path) -> Non
         elif isinstance(event, Accepted) and len(load(journal).steps) > steps:
             session.stop()
 
-    session = Session(Options(input=tmp_path / "in.txt", format="lines", **options), steer)
+    session = Session(Options(input=tmp_path / "in.txt", format=Lines(), **options), steer)
     second = session.run()
     assert second.text == first.text
     found = load(journal)
@@ -387,7 +388,7 @@ def test_a_changed_function_resumes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "in.txt"
     path.write_bytes(LINES)
     for needed in (b"line 9 ", b"line 30 "):
-        report = reduce(path, partial(contains, needed), format="lines")
+        report = reduce(path, partial(contains, needed), format=Lines())
         assert needed in report.text
         assert report.output is not None
         assert report.output.read_bytes() == report.text
@@ -397,17 +398,17 @@ def test_a_changed_function_resumes_nothing(tmp_path: Path) -> None:
 def test_a_function_is_asked_about_the_result_that_it_resumes(tmp_path: Path) -> None:
     path = tmp_path / "in.txt"
     path.write_bytes(LINES)
-    first = reduce(path, lambda text: b"line 9 " in text, format="lines", max_checks=10)
+    first = reduce(path, lambda text: b"line 9 " in text, format=Lines(), max_checks=10)
     asked: list[bytes] = []
 
     def same(text: bytes) -> bool:
         asked.append(text)
         return b"line 9 " in text
 
-    again = reduce(path, same, format="lines", resume=True)
+    again = reduce(path, same, format=Lines(), resume=True)
     assert again.counts.replayed == first.counts.checks == 10
     assert asked[:3] == [LINES, b"", first.text]
-    other = reduce(path, lambda text: b"line 30 " in text, format="lines", resume=True)
+    other = reduce(path, lambda text: b"line 30 " in text, format=Lines(), resume=True)
     assert b"line 30 " in other.text
     assert other.counts.replayed == 0
 
@@ -431,7 +432,7 @@ def test_a_program_that_goes_away_and_comes_back(tmp_path: Path, jobs: int) -> N
 
     output = tmp_path / "out.txt"
     options: dict[str, Any] = {"oracle": [test], "output": output, "jobs": jobs}
-    session = Session(Options(input=tmp_path / "in.txt", format="lines", **options), watch)
+    session = Session(Options(input=tmp_path / "in.txt", format=Lines(), **options), watch)
     report = session.run()
     assert report.stopped is not None
     assert "neither the best file nor the input fails any more" in report.stopped

@@ -23,12 +23,12 @@ from reducekit.errors import (
 from reducekit.events import Accepted, Checked, Event, FailureFound, Finished, Notice, Started
 from reducekit.executors.executor import Repeat
 from reducekit.frontends.smt2 import Smt2
-from reducekit.frontends.text.lines import Lines
 from reducekit.run import Limits
 from reducekit.session import Options, Session
 from reducekit.session.phases.begin import _first_wall as first_wall
 from reducekit.session.place.inputs import refuse_other_format
 from reducekit.session.runs.golden import GoldenRunError
+from tests.lines import Lines
 
 SCRIPT = b"".join(b"(declare-const x%d Int)\n(assert (> x%d %d))\n" % (n, n, n) for n in range(40))
 

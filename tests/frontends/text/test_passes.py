@@ -14,6 +14,7 @@ from reducekit.frontends.text.passes import Arguments
 from reducekit.frontends.text.tree import tree_of
 from reducekit.frontends.text.view import TextView
 from reducekit.search.problem import NOTHING
+from tests.lines import Lines
 
 
 def functions(count: int) -> str:
@@ -133,7 +134,7 @@ def test_little_is_left_after_few_checks(name: str) -> None:
 def test_it_is_not_worse_than_lines_at_any_time(name: str, checks: int) -> None:
     text, interesting, _, _ = CASES[name]
     ours = reduce(text.encode(), interesting, format="text", max_checks=checks)
-    lines = reduce(text.encode(), interesting, format="lines", strategy="ddmin", max_checks=checks)
+    lines = reduce(text.encode(), interesting, format=Lines(), strategy="ddmin", max_checks=checks)
     assert len(ours.text) <= len(lines.text)
 
 
