@@ -250,6 +250,10 @@ class Offers:
         """Pretty-print a text."""
         return text
 
+    def in_form(self, text: bytes, suffix: str) -> bytes:
+        """Return a text in the form of files with a suffix, where a format has several."""
+        return text
+
     def remark(self, text: bytes) -> str | None:
         """Return what a person should know about a result in which everything is needed."""
         return None

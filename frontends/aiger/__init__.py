@@ -12,12 +12,16 @@ from typing import Any
 
 from reducekit.format import Schedule
 from reducekit.frontends.aiger import passes as each
-from reducekit.frontends.aiger.files import HEADER, View, counts
+from reducekit.frontends.aiger.files import HEADER, View, counts, read
+from reducekit.frontends.aiger.literals import delays, substitutions, twins
 from reducekit.frontends.common.offers import Offering
+from reducekit.journal import digest
 from reducekit.search.strategy import Passes
 from reducekit.text import without_mark
 
 _UNREADABLE = 1 << 62
+_FEW = 100
+"""Larger circuits have no fingerprint: hardly any two of them are alike, and it takes time."""
 
 
 class Aiger(Offering):
@@ -67,10 +71,13 @@ class Aiger(Offering):
             closing=(
                 each.next_states,
                 each.resets,
+                delays,
+                twins,
                 each.merges,
                 each.negations,
                 each.symbols,
                 each.numbers,
+                substitutions,
             ),
         )
 
@@ -84,6 +91,20 @@ class Aiger(Offering):
             return _UNREADABLE, 0, 0, 0, len(text), text
         _, inputs, latches, outputs, gates, *more = numbers
         return gates, latches, outputs + sum(more), inputs, len(text), text
+
+    def fingerprint(self, text: bytes) -> bytes | None:
+        """Return a hash of a small circuit without names and the order of its parts."""
+        if max(counts(text), default=0) > _FEW:
+            return None
+        from reducekit.frontends.aiger.circuit import canonical
+
+        return digest(repr(canonical(read(text))).encode())
+
+    def in_form(self, text: bytes, suffix: str) -> bytes:
+        """Return a circuit as text for `.aag`, as a binary file for `.aig`."""
+        from reducekit.frontends.aiger.convert import in_form
+
+        return in_form(read(text), suffix[1:]) if suffix in self.suffixes else text
 
     def measure(self, view: View) -> Mapping[str, int]:
         """Count bytes, gates, latches, inputs and properties."""

@@ -13,6 +13,7 @@ one more if it is negated.
 from __future__ import annotations
 
 from array import array
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -22,6 +23,7 @@ KINDS = "ilobcjf"
 _PROPERTIES = {
     "o": "outputs", "b": "bads", "c": "constraints", "j": "justice", "f": "fairness",
 }  # fmt: skip
+_NEW, _OPEN, _DONE = 0, 1, 2
 LIMIT = 1 << 30
 """One above the largest variable that is read: literals are below 2**31."""
 
@@ -111,16 +113,88 @@ class Circuit:
 FREE = -1
 """Stands for a new input, in place of a literal."""
 Image = Mapping[int, int]
-"""What variables become: literals of lower variables, or FREE."""
+"""What variables become: literals of other variables, or FREE."""
+
+
+class CycleError(ValueError):
+    """A gate would depend on itself, or variables would become each other."""
+
+    def __init__(self, gate: int = 0) -> None:
+        super().__init__(gate)
+        self.gate = gate
+        """The gate, from 0."""
 
 
 def resolved(circuit: Circuit, image: Image) -> list[int]:
-    """Return the literal that each variable becomes by a replacement; FREE ones stay."""
+    """Return the literal that each variable becomes by a replacement; FREE ones stay.
+
+    Raises CycleError.
+    """
     found = list(range(0, 2 * circuit.variables + 2, 2))
+    upward = False
     for variable in sorted(image):
-        if (literal := image[variable]) != FREE:
+        literal = image[variable]
+        if literal != FREE:
+            upward |= literal >> 1 > variable
+            found[variable] = found[literal >> 1] ^ (literal & 1)
+    if not upward:
+        return found
+    todo = {each: literal for each, literal in image.items() if literal != FREE}
+    for start in image:
+        way: dict[int, int] = {}
+        while start in todo:
+            way[start] = todo.pop(start)
+            start = way[start] >> 1
+        if start in way:
+            raise CycleError
+        for variable, literal in reversed(way.items()):
             found[variable] = found[literal >> 1] ^ (literal & 1)
     return found
+
+
+def ordered(circuit: Circuit) -> Circuit:
+    """Return the circuit with its gates in an order in which operands come first, else as they are.
+
+    Raises CycleError.
+    """
+    first, left, right, names = circuit.first_gate, circuit.left, circuit.right, circuit.names
+    if all(
+        one >> 1 < own and other >> 1 < own
+        for own, (one, other) in enumerate(zip(left, right, strict=True), first)
+    ):
+        return circuit
+    seen = bytearray(len(left))
+    order: list[int] = []
+    for start in range(len(left)):
+        path = [start]
+        while path:
+            gate = path[-1]
+            if seen[gate] == _DONE:
+                path.pop()
+                continue
+            operands = (left[gate] >> 1) - first, (right[gate] >> 1) - first
+            below = [each for each in operands if each >= 0 and seen[each] != _DONE]
+            if seen[gate] == _NEW:
+                seen[gate] = _OPEN
+                if any(seen[each] == _OPEN for each in below):
+                    raise CycleError(gate)
+                path.extend(reversed(below))
+                continue
+            seen[gate] = _DONE
+            order.append(gate)
+            path.pop()
+    new = list(range(first)) + [0] * len(left)
+    for place, gate in enumerate(order, first):
+        new[first + gate] = place
+    if names is not None:
+        names = names[:first] + array("i", [names[first + gate] for gate in order])
+    moved = replace(
+        circuit,
+        left=array("i", [left[gate] for gate in order]),
+        right=array("i", [right[gate] for gate in order]),
+        names=names,
+    )
+    return mapped(moved, lambda literal: 2 * new[literal >> 1] + (literal & 1))
 
 
 def unused(circuit: Circuit, image: Image) -> list[int]:
@@ -146,7 +220,7 @@ def unused(circuit: Circuit, image: Image) -> list[int]:
 
 
 def replaced(circuit: Circuit, image: Image) -> Circuit:
-    """Return the circuit after a replacement; what is replaced is gone.
+    """Return the circuit after a replacement; what is replaced is gone. Raises CycleError.
 
     Variables keep their names in a text file, if they have any, and a header that allows more
     variables than there are stays so.
@@ -183,7 +257,7 @@ def replaced(circuit: Circuit, image: Image) -> Circuit:
         names=names,
         top=circuit.top if names is not None or circuit.top > circuit.variables else 0,
     )
-    return mapped(kept_parts, moved)
+    return ordered(mapped(kept_parts, moved))
 
 
 def mapped(circuit: Circuit, moved: Callable[[int], int]) -> Circuit:
@@ -231,3 +305,43 @@ def folded(circuit: Circuit) -> Image:
             continue
         to[gate] = image[gate]
     return image
+
+
+def canonical(circuit: Circuit) -> list[Any]:
+    """Return a circuit without names, the order of its parts, and what no property depends on.
+
+    Variables are numbered as the properties reach them.
+    """
+    first, latches = circuit.first_gate, circuit.first_latch
+    new = {0: 0}
+    todo = deque(circuit.roots())
+    while todo:
+        path = [todo.popleft() >> 1]
+        while path:
+            variable, at = path[-1], path[-1] - first
+            operands = (circuit.left[at], circuit.right[at]) if at >= 0 else ()
+            below = [each >> 1 for each in operands if each >> 1 not in new]
+            if variable in new:
+                path.pop()
+            elif below:
+                path += below
+            else:
+                new[path.pop()] = len(new)
+                if first > variable >= latches:
+                    todo.append(circuit.latches[variable - latches].next)
+
+    def numbered(literals: Iterable[int]) -> list[int]:
+        return sorted(2 * new[each >> 1] + (each & 1) for each in literals)
+
+    kinds = (circuit.outputs, circuit.bads, circuit.constraints, circuit.fairness)
+    found: list[Any] = [*map(numbered, kinds), sorted(map(numbered, circuit.justice))]
+    for variable in new:
+        if variable >= first:
+            at = variable - first
+            found.append(numbered((circuit.left[at], circuit.right[at])))
+        elif variable >= latches:
+            latch = circuit.latches[variable - latches]
+            found.append((numbered([latch.next]), latch.reset))
+        else:
+            found.append(None)
+    return found

@@ -10,7 +10,14 @@ from itertools import chain
 
 from reducekit.document import Document
 from reducekit.errors import ParseError
-from reducekit.frontends.aiger.circuit import KINDS, LIMIT, Circuit, Latch, mapped
+from reducekit.frontends.aiger.circuit import (
+    KINDS,
+    LIMIT,
+    Circuit,
+    CycleError,
+    Latch,
+    ordered,
+)
 from reducekit.text import without_mark
 
 HEADER = re.compile(rb"(aag|aig)((?: [0-9]{1,18}){5,9})[ \t\r]*(?:\n|\Z)")
@@ -20,7 +27,6 @@ _NAMES = {
     "i": "inputs", "l": "latches", "o": "outputs", "b": "bad states", "c": "constraints",
     "j": "justice properties", "f": "fairness properties",
 }  # fmt: skip
-_NEW, _OPEN, _DONE = 0, 1, 2
 _SHIFT = 35  # of the last byte of a difference; numbers have 32 bits, and some writers pad them
 
 
@@ -261,11 +267,16 @@ class _Reader:
             raise self._undefined(places, (begin, latches, gates_at)) from error
         read = [Latch(now, reset) for now, (_, reset) in zip(following, states, strict=True)]
         circuit = self.circuit(inputs, read, (left, right), properties)
-        ordered = self._ordered(circuit, names, gates_at)
+        try:
+            circuit = ordered(replace(circuit, names=names, top=self.top))
+        except CycleError as error:
+            self.at = gates_at
+            lines = [self.line("a gate") for _ in range(error.gate + 1)]
+            gate = lines[-1].split()[0].decode()
+            raise self.fail(f"gate {gate} depends on itself") from error
         # Files that are numbered as circuits are: no names.
-        if ordered.names == array("i", range(len(names))):
-            ordered = replace(ordered, names=None)
-        return replace(ordered, top=self.top)
+        plain = circuit.names == array("i", range(len(names)))
+        return replace(circuit, names=None) if plain else circuit
 
     def _undefined(self, places: dict[int, int], where: tuple[int, int, int]) -> ParseError:
         """Return the error for the first literal that nothing defines."""
@@ -285,59 +296,6 @@ class _Reader:
                 if int(each) >> 1 not in places:
                     what = f"literal {each.decode()} is undefined"
                     return self.fail(f"{what}: no input, latch or gate")
-
-    def _ordered(self, circuit: Circuit, names: array[int], gates_at: int) -> Circuit:
-        """Return the circuit with its gates in an order in which operands come first."""
-        first, left, right = circuit.first_gate, circuit.left, circuit.right
-        if all(
-            one >> 1 < own and other >> 1 < own
-            for own, (one, other) in enumerate(zip(left, right, strict=True), first)
-        ):
-            return replace(circuit, names=names)
-        order = self._sorted(circuit, gates_at)
-        new = list(range(first)) + [0] * len(left)
-        for place, gate in enumerate(order, first):
-            new[first + gate] = place
-
-        return mapped(
-            replace(
-                circuit,
-                left=array("i", [left[gate] for gate in order]),
-                right=array("i", [right[gate] for gate in order]),
-                names=names[:first] + array("i", [names[first + gate] for gate in order]),
-            ),
-            lambda literal: 2 * new[literal >> 1] + (literal & 1),
-        )
-
-    def _sorted(self, circuit: Circuit, gates_at: int) -> list[int]:
-        """Return the gates, each after its operands, else as in the file."""
-        first, left, right = circuit.first_gate, circuit.left, circuit.right
-        seen = bytearray(len(left))
-        order: list[int] = []
-        for start in range(len(left)):
-            path = [start]
-            while path:
-                gate = path[-1]
-                if seen[gate] == _DONE:
-                    path.pop()
-                    continue
-                below = [
-                    each
-                    for each in ((left[gate] >> 1) - first, (right[gate] >> 1) - first)
-                    if each >= 0 and seen[each] != _DONE
-                ]
-                if seen[gate] == _NEW:
-                    seen[gate] = _OPEN
-                    if any(seen[each] == _OPEN for each in below):
-                        self.at = gates_at
-                        lines = [self.line("a gate") for _ in range(gate + 1)]
-                        raise self.fail(f"gate {lines[-1].split()[0].decode()} depends on itself")
-                    path.extend(reversed(below))
-                    continue
-                seen[gate] = _DONE
-                order.append(gate)
-                path.pop()
-        return order
 
 
 def _shown(line: bytes) -> str:

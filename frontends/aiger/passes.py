@@ -8,6 +8,7 @@ written again: in binary files each change moves what follows, and the header co
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -18,6 +19,7 @@ from reducekit.frontends.aiger.circuit import (
     FREE,
     KINDS,
     Circuit,
+    CycleError,
     Image,
     Latch,
     folded,
@@ -36,6 +38,26 @@ def _whole(circuit: Circuit, what: str) -> Change:
     return Change((Edit(0, (write(circuit),)),), what)
 
 
+def substituted(circuit: Circuit, image: Image, what: str) -> Change:
+    """Return the change of a circuit by a replacement; one without edits if that makes a cycle."""
+    try:
+        return _whole(replaced(circuit, image), what)
+    except CycleError:
+        return Change(())
+
+
+class Substituted(WholeItems):
+    """Variables as items, each with what it becomes."""
+
+    free = 0
+
+    def __init__(self, circuit: Circuit, pairs: Sequence[tuple[int, int]], what: str) -> None:
+        def change(items: Iterable[int]) -> Change:
+            return substituted(circuit, dict(map(pairs.__getitem__, items)), what)
+
+        super().__init__(len(pairs), change)
+
+
 class _Changed(WholeItems):
     """Parts of a circuit as items; `change_all` makes the circuit in which some are changed."""
 
@@ -48,32 +70,35 @@ class _Changed(WholeItems):
 
 
 class _Replaced(Items):
-    """Variables as items, a range of them: `becomes` says what each turns into."""
+    """Variables as items, a range of them: `becomes` has what each turns into."""
 
     free = 0
 
     def __init__(
-        self, circuit: Circuit, variables: range, becomes: Callable[[Circuit, int], int], what: str
+        self, circuit: Circuit, variables: range, becomes: Sequence[int], what: str
     ) -> None:
         self.circuit, self.variables, self.what = circuit, variables, what
         self.weights: Sequence[int] = b"\1" * len(variables)
         self._becomes = becomes
         self._unused = frozenset(unused(circuit, {}))
+        self._taken: tuple[Selection, Image] = NOTHING, {}
 
     def close(self, chosen: Selection, taken: Selection) -> Closure:
         """Gates that nothing uses any more have lost their purpose."""
         begin = self.variables.start
         if self.variables.stop <= self.circuit.first_gate:
             return Closure(NOTHING, NOTHING)
-        left = unused(self.circuit, self._image({*chosen, *taken}))
+        left = unused(self.circuit, self._image(chosen, taken))
         return Closure(NOTHING, {each - begin for each in left if each not in self._unused})
 
     def change(self, chosen: Selection, taken: Selection) -> Change:
-        return _whole(replaced(self.circuit, self._image({*chosen, *taken})), self.what)
+        return _whole(replaced(self.circuit, self._image(chosen, taken)), self.what)
 
-    def _image(self, items: Iterable[int]) -> Image:
-        variables = self.variables
-        return {variables[item]: self._becomes(self.circuit, variables[item]) for item in items}
+    def _image(self, chosen: Selection, taken: Selection) -> Image:
+        begin, becomes = self.variables.start, self._becomes
+        if taken is not self._taken[0]:  # the same for many candidates, and large
+            self._taken = taken, {begin + item: becomes[item] for item in taken}
+        return {**self._taken[1], **{begin + item: becomes[item] for item in chosen}}
 
 
 def _replacing(
@@ -81,7 +106,7 @@ def _replacing(
     name: str,
     text: str,
     what: str,
-    becomes: Callable[[Circuit, int], int],
+    becomes: Callable[[Circuit, range], Sequence[int]],
     skip: int = 0,
 ) -> FunctionPass:
     """Return the pass that replaces inputs, latches or gates, all but the first `skip`."""
@@ -91,54 +116,60 @@ def _replacing(
         stop = {"i": circuit.first_latch, "l": circuit.first_gate, "g": circuit.variables + 1}[kind]
         return range(first + skip, stop)
 
-    return FunctionPass(
-        name,
-        text,
-        lambda view: _Replaced(view.circuit, variables(view.circuit), becomes, what),
-        lambda view: len(variables(view.circuit)) > 0,
-    )
+    def items(view: View) -> Items:
+        which = variables(view.circuit)
+        return _Replaced(view.circuit, which, becomes(view.circuit, which), what)
+
+    return FunctionPass(name, text, items, lambda view: len(variables(view.circuit)) > 0)
 
 
-def _reset(circuit: Circuit, variable: int) -> int:
-    return circuit.latches[variable - circuit.first_latch].reset or 0
+def _false(circuit: Circuit, which: range) -> Sequence[int]:
+    return bytes(len(which))
 
 
-false_gates = _replacing(
-    "g", "false gates", "Replaces gates by false.", "gates by false", lambda *_: 0
-)
-true_gates = _replacing("g", "true gates", "Replaces gates by true.", "gates by true", lambda *_: 1)
+def _true(circuit: Circuit, which: range) -> Sequence[int]:
+    return b"\1" * len(which)
+
+
+def _free(circuit: Circuit, which: range) -> Sequence[int]:
+    return array("i", [FREE]) * len(which)
+
+
+def _resets(circuit: Circuit, which: range) -> Sequence[int]:
+    return bytes(each.reset or 0 for each in circuit.latches)
+
+
+false_gates = _replacing("g", "false gates", "Replaces gates by false.", "gates by false", _false)
+true_gates = _replacing("g", "true gates", "Replaces gates by true.", "gates by true", _true)
 left_operands = _replacing(
     "g", "left operands", "Replaces gates by their first operand.", "gates by an operand",
-    lambda circuit, gate: circuit.left[gate - circuit.first_gate],
+    lambda circuit, _: circuit.left,
 )  # fmt: skip
 right_operands = _replacing(
     "g", "right operands", "Replaces gates by their second operand.", "gates by an operand",
-    lambda circuit, gate: circuit.right[gate - circuit.first_gate],
+    lambda circuit, _: circuit.right,
 )  # fmt: skip
 free_gates = _replacing(
-    "g", "gates to inputs", "Replaces gates by new inputs.", "gates by inputs", lambda *_: FREE
+    "g", "gates to inputs", "Replaces gates by new inputs.", "gates by inputs", _free
 )
 latches = _replacing(
     "l", "latches", "Replaces latches by the value that they start with.", "latches by constants",
-    _reset,
+    _resets,
 )  # fmt: skip
 other_latches = _replacing(
     "l", "other latches", "Replaces latches by the other constant.", "latches by constants",
-    lambda circuit, latch: 1 - _reset(circuit, latch),
+    lambda circuit, which: [1 - each for each in _resets(circuit, which)],
 )  # fmt: skip
 free_latches = _replacing(
-    "l", "latches to inputs", "Replaces latches by new inputs.", "latches by inputs",
-    lambda *_: FREE,
-)  # fmt: skip
+    "l", "latches to inputs", "Replaces latches by new inputs.", "latches by inputs", _free
+)
 false_inputs = _replacing(
-    "i", "false inputs", "Replaces inputs by false.", "inputs by false", lambda *_: 0
+    "i", "false inputs", "Replaces inputs by false.", "inputs by false", _false
 )
-true_inputs = _replacing(
-    "i", "true inputs", "Replaces inputs by true.", "inputs by true", lambda *_: 1
-)
+true_inputs = _replacing("i", "true inputs", "Replaces inputs by true.", "inputs by true", _true)
 merges = _replacing(
     "i", "merges", "Replaces inputs by the one before that stays.", "merge inputs",
-    lambda circuit, variable: 2 * variable - 2, skip=1,
+    lambda _, which: range(2 * which.start - 2, 2 * which.stop - 2, 2), skip=1,
 )  # fmt: skip
 
 
@@ -176,14 +207,8 @@ def unreached(view: View) -> Items | None:
     """Drops inputs, latches and gates that no property depends on."""
     circuit = view.circuit
     reached = circuit.reached()
-    found = [each for each in range(1, circuit.variables + 1) if not reached[each]]
-    if not found:
-        return None
-    return _Changed(
-        len(found),
-        lambda items: replaced(circuit, dict.fromkeys(map(found.__getitem__, items), 0)),
-        "drop what is unused",
-    )
+    found = [(each, 0) for each in range(1, circuit.variables + 1) if not reached[each]]
+    return Substituted(circuit, found, "drop what is unused") if found else None
 
 
 @pass_("folding", lambda view: bool(view.circuit.left))

@@ -39,14 +39,19 @@ _SMALL = 200_000  # bytes that are parsed and counted in a moment
 
 
 def confirm(run: Run) -> None:
-    """Run the saved text once more, pretty-printed if wanted; no check after a signal.
+    """Run the saved text once more, pretty-printed if wanted, in the form that its file's suffix
+    stands for; no check after a signal.
 
     Adds `last` and `tries` to the run.
     """
     result, saved = run.result, run.saved
     with contextlib.suppress(KeyboardInterrupt), run.guard.allowed():
-        if run.options.pretty and result.stopped != INTERRUPTED and not result.gone:
-            _pretty_print(run)
+        if result.stopped != INTERRUPTED and not result.gone:
+            if run.options.pretty:
+                _rewrite(run, run.job.frontend.pretty(saved.text), "pretty-printed")
+            if run.job.output is not None:
+                suffix = run.job.output.path.suffix
+                _rewrite(run, run.job.frontend.in_form(saved.text, suffix), f"{suffix} form of the")
         if not result.gone:
             run.last, run.tries = _check_again(run)
         if run.last is not None and not run.last.interesting and saved.text != result.text:
@@ -55,18 +60,17 @@ def confirm(run: Run) -> None:
             run.last, run.tries = _check_again(run)
 
 
-def _pretty_print(run: Run) -> None:
-    """Pretty-print the result if it still fails."""
+def _rewrite(run: Run, text: bytes, what: str) -> None:
+    """Replace the result by the same in another layout or form, if that still fails."""
     job, saved = run.job, run.saved
-    text = job.frontend.pretty(saved.text)
     if text == saved.text or not job.commands or run.control.stopped:
         return
     if not job.protection.keeps(text):
-        run.say("the pretty-printed result changes protected text; keeping the original layout")
+        run.say(f"the {what} result changes protected text; keeping the original layout")
         return
     opened = run.executors.open_repeating(Oracle(job.commands, run.golden.criterion))
     if not run_once(opened, text, run.limits).interesting:
-        run.say("the pretty-printed result does not fail; keeping the original layout")
+        run.say(f"the {what} result does not fail; keeping the original layout")
         return
     with run.guard.held():
         saved.replace(text)

@@ -116,7 +116,7 @@ def prepare(options: Options, guard: Guard) -> Job:
                 options,
                 text,
                 path,
-                format_name=frontend.name,
+                frontend=frontend,
                 commands=test.commands,
                 criterion=test.criterion,
                 libraries=() if own is None else own.libraries,

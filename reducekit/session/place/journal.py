@@ -12,8 +12,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from reducekit.errors import UsageError
+from reducekit.errors import ParseError, UsageError
 from reducekit.executors.own import Subject
+from reducekit.format import Format
 from reducekit.journal import (
     OUTPUT,
     Head,
@@ -74,7 +75,7 @@ def open_for(
     text: bytes,
     output: Path | None,
     *,
-    format_name: str,
+    frontend: Format,
     commands: Sequence[Command],
     criterion: Criterion,
     libraries: Sequence[Path] = (),
@@ -108,7 +109,7 @@ def open_for(
     head = Head.of(
         text,
         version=__version__,
-        frontend=format_name,
+        frontend=frontend.name,
         strategy=options.strategy,
         commands=[command.shell_line("FILE") for command in commands],
         criterion=criterion.describe(),
@@ -133,7 +134,7 @@ def open_for(
     else:
         journal = open_journal(journal_path(output), head, text, resume=True)
         opened = Opened(journal, width, notice=notice)
-    edited = _edited_since(output, text, found) if resume or options.in_place else None
+    edited = _edited_since(output, text, found, frontend) if resume or options.in_place else None
     return replace(opened, edited=edited, files=files)
 
 
@@ -183,7 +184,9 @@ def _settings(options: Options) -> dict[str, str]:
     }
 
 
-def _edited_since(output: Path, text: bytes, found: Contents | None) -> bytes | None:
+def _edited_since(
+    output: Path, text: bytes, found: Contents | None, frontend: Format
+) -> bytes | None:
     """Return the text of an output that somebody edited; None if a run or the input has it.
 
     `found` is the journal of the run that wrote it.
@@ -194,7 +197,11 @@ def _edited_since(output: Path, text: bytes, found: Contents | None) -> bytes | 
         return None
     if not held or held == text:
         return None
-    return None if found is not None and digest(held) in found.all_steps().numbers else held
+    forms = {held}
+    with contextlib.suppress(ParseError):  # a step may have been written in another form
+        forms.update(frontend.in_form(held, suffix) for suffix in frontend.suffixes)
+    steps = () if found is None else found.all_steps().numbers
+    return None if any(digest(each) in steps for each in forms) else held
 
 
 def begin_again(opened: Opened, options: Options, text: bytes, changed: str) -> Opened:
