@@ -58,8 +58,7 @@ def test_a_gate_becomes_any_literal_that_does_not_depend_on_it(
     names = array("i", range(circuit.variables + 1))
     try:
         wanted = read(write(replace(circuit, left=left, right=right, names=names)))
-    except ParseError as error:
-        assert "depends on itself" in str(error)
+    except ParseError:  # it depends on itself
         with pytest.raises(CycleError):
             replaced(circuit, {gate: literal})
         return
