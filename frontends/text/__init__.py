@@ -12,6 +12,7 @@ from typing import Any
 
 from reducekit.diagram import Diagram
 from reducekit.format import Format, Schedule, by_size
+from reducekit.frontends.text.closing import attributes, calls, runs
 from reducekit.frontends.text.files import drop_files, tree_of_files
 from reducekit.frontends.text.layout import blanks, empty_lines, indentation
 from reducekit.frontends.text.passes import (
@@ -62,8 +63,17 @@ class Text(Format):
 
     def schedule(self, passes: Passes) -> Schedule:
         return Schedule(
-            rounds=(drop_files, definitions, structure, names, constants, hoisting, arguments),
-            closing=(tokens, shorter, blanks, empty_lines, indentation),
+            rounds=(
+                drop_files,
+                definitions,
+                structure,
+                names,
+                constants,
+                hoisting,
+                arguments,
+                attributes,
+            ),
+            closing=(tokens, calls, runs, shorter, blanks, empty_lines, indentation),
         )
 
     @classmethod
