@@ -15,9 +15,10 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from enum import IntEnum
-from itertools import pairwise
+from itertools import accumulate, pairwise
+from operator import itemgetter
 from typing import NamedTuple
 
 from reducekit.document import Document
@@ -44,28 +45,41 @@ class Kind(IntEnum):
     OPERATOR = 11
 
 
-_COMMENTS = rb"|(?P<comment>//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/)"
-_WORDS = rb"(?P<word>[A-Za-z_$\x80-\xff][\w$\x80-\xff]*+)|(?P<number>\d[\w.]*+)"
-_REST = (
-    rb"|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<separator>[,;])"
-    rb"|(?P<operator>[-+*/%&|^!=<>:?.~@]=|&&|\|\||<<|>>|->|=>|::|\+\+|--|\S)"
-)
-_STRINGS = rb"""|(?P<string>"(?:[^"\\\n]|\\.)*+"|(?<!\w)'(?:[^'\\\n]|\\.)*+')"""
+_COMMENTS = rb"|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/"
+_WORDS = rb"([A-Za-z_$\x80-\xff][\w$\x80-\xff]*+|\d[\w.]*+"
+_REST = rb"|[-+*/%&|^!=<>:?.~@]=|&&|\|\||<<|>>|->|=>|::|\+\+|--|\S)"
+_STRINGS = rb"""|"(?:[^"\\\n]|\\.)*+"|(?<!\w)'(?:[^'\\\n]|\\.)*+'"""
 _TAGS = (
-    rb"|(?P<comment><!--(?:[^-]|-(?!->))*+-->)"
-    rb"""|(?P<tag></?[A-Za-z][^\s<>/]*+(?:[^<>"']|"[^"<>]*+"|'[^'<>]*+')*+>)"""
+    rb"|<!--(?:[^-]|-(?!->))*+-->"
+    rb"""|</?[A-Za-z][^\s<>/]*+(?:[^<>"']|"[^"<>]*+"|'[^'<>]*+')*+>"""
 )
 _CODE = re.compile(_WORDS + _COMMENTS + _STRINGS + _REST, re.DOTALL)
-_CODE_WITHOUT_END = re.compile(_WORDS + rb"|(?P<comment>//[^\n]*+)" + _STRINGS + _REST, re.DOTALL)
+_CODE_WITHOUT_END = re.compile(_WORDS + rb"|//[^\n]*+" + _STRINGS + _REST, re.DOTALL)
 _MARKUP = re.compile(_WORDS + _TAGS + _REST, re.DOTALL)
 _MARKUP_WITHOUT_END = re.compile(_WORDS + _REST, re.DOTALL)
 _NAME = re.compile(rb"</?([^\s<>/]+)")
-_MARGIN = re.compile(rb"[ \t]*+")
-_KINDS = {
-    "word": Kind.WORD, "number": Kind.NUMBER, "string": Kind.STRING, "comment": Kind.COMMENT,
-    "open": Kind.OPEN, "close": Kind.CLOSE, "separator": Kind.SEPARATOR, "tag": Kind.OPERATOR,
-    "operator": Kind.OPERATOR,
-}  # fmt: skip
+_NEWLINE, _COMMA = b"\n,"
+_PART = 1 << 20  # bytes
+_UNSURE = 11
+"""Instead of the kind of a token that its first byte does not show."""
+
+
+def _kinds() -> bytes:
+    """Return the kind of a token by its first byte."""
+    kinds = bytearray([Kind.OPERATOR]) * 256
+    for each in range(256):
+        if each >= 128 or bytes((each,)).isalpha() or each in b"_$":
+            kinds[each] = Kind.WORD
+    for what, those in (
+        (Kind.NUMBER, b"0123456789"), (Kind.OPEN, b"([{"), (Kind.CLOSE, b")]}"),
+        (Kind.SEPARATOR, b",;"), (_UNSURE, b"\"'/<"),
+    ):  # fmt: skip
+        for each in those:
+            kinds[each] = what
+    return bytes(kinds)
+
+
+_KINDS = _kinds()
 _BRACKETS: Mapping[bytes, bytes] = {b")": b"(", b"]": b"[", b"}": b"{"}
 _ENDS: Mapping[bytes, bytes] = {
     b"end": b"begin", b"fi": b"if", b"od": b"do", b"done": b"do", b"esac": b"case"
@@ -90,35 +104,51 @@ def scan(text: bytes) -> Tokens:
     """Cut a text into tokens; what is between them is blank."""
     found = Tokens(array("i"), array("i"), bytearray(), array("i"))
     markup = text.lstrip().startswith(b"<")
+    whole, rest = (_MARKUP, _MARKUP_WITHOUT_END) if markup else (_CODE, _CODE_WITHOUT_END)
     # After the last end of a comment, none that begins has an end: looking for one each time
     # would be quadratic.
-    closing = b"-->" if markup else b"*/"
+    closing = b">" if markup else b"*/"
     last = text.rfind(closing) + len(closing) if closing in text else 0
-    patterns = (_MARKUP, _MARKUP_WITHOUT_END) if markup else (_CODE, _CODE_WITHOUT_END)
-    if markup:
-        last = max(last, text.rfind(b">") + 1)
-    add_start, add_end, add_kind, add_margin = (each.append for each in found)
-    kinds, before = _KINDS, -1
-    for pattern, begin, stop in ((patterns[0], 0, last), (patterns[1], last, len(text))):
-        for match in pattern.finditer(text, begin, stop):
-            start, end = match.span()
-            add_start(start)
-            add_end(end)
-            add_kind(kinds[match.lastgroup])  # type: ignore[index]  # each alternative is a group
-            if before < 0 or text.find(b"\n", before, start) >= 0:
-                line = text.rfind(b"\n", max(before, 0), start) + 1
-                add_margin(start - line)
-            else:
-                add_margin(-1)
-            before = end
+    at = 0
+    while at < len(text):
+        # In parts, as the tokens of a part are objects for a while.
+        limit = last if at < last else len(text)
+        stop = text.find(b">\n" if markup else b"\n", at + _PART, limit) + 1 + markup
+        stop = limit if stop <= 1 else stop
+        _scan(whole if at < last else rest, text, at, stop, found)
+        at = stop
     return found
+
+
+def _scan(pattern: re.Pattern[bytes], text: bytes, at: int, stop: int, found: Tokens) -> None:
+    """Add the tokens of a part of a text."""
+    pieces = pattern.split(text[at:stop])  # blanks and tokens in turn
+    blanks, tokens = pieces[:-1:2], pieces[1::2]
+    places = array("i", accumulate(map(len, pieces), initial=at))
+    found.start.extend(places[1:-1:2])
+    found.end.extend(places[2:-1:2])
+    kind = bytearray(map(itemgetter(0), tokens)).translate(_KINDS)
+    each = kind.find(_UNSURE)
+    while each >= 0:
+        token = tokens[each]
+        what = Kind.STRING if token[0] in b"\"'" and len(token) > 1 else Kind.OPERATOR
+        kind[each] = Kind.COMMENT if token.startswith((b"//", b"/*", b"<!--")) else what
+        each = kind.find(_UNSURE, each)
+    found.kind.extend(kind)
+    margin = array("i", [-1]) * len(tokens)
+    if tokens and (at == 0 or text[at - 1] == _NEWLINE):
+        margin[0] = len(blanks[0])
+    for each, blank in enumerate(blanks):
+        if b"\n" in blank:
+            margin[each] = len(blank) - blank.rfind(b"\n") - 1
+    found.margin.extend(margin)
 
 
 def match(text: bytes, tokens: Tokens) -> array[int]:
     """Return the partner of each token, -1 where it has none."""
     start, end, kind, _ = tokens
     partner = array("i", [-1]) * len(start)
-    closers = _paired_words(text, tokens)
+    closers = _paired_words(text)
     openers = frozenset(closers.values())
     # The open brackets, and the open words by how many brackets are open around them: a word is
     # closed within its bracket only, and a bracket closes what is open in it.
@@ -126,7 +156,9 @@ def match(text: bytes, tokens: Tokens) -> array[int]:
     depth = dict.fromkeys(_BRACKETS.values(), 0)
     words: dict[int, list[tuple[bytes, int]]] = {}
     counts: dict[tuple[int, bytes], int] = {}
-    for at, each in enumerate(kind):
+    for found in (_WORDS_TOO if closers else _BRACKET).finditer(kind):
+        at = found.start()
+        each = kind[at]
         if each == Kind.OPEN:
             brackets.append(at)
             depth[text[start[at] : end[at]]] += 1
@@ -141,7 +173,7 @@ def match(text: bytes, tokens: Tokens) -> array[int]:
                 if opened == wanted:
                     partner[first], partner[at] = at, first
                     break
-        elif closers and each in (Kind.WORD, Kind.OPERATOR):
+        else:
             word = _key(text[start[at] : end[at]])
             here = len(brackets)
             if word in openers:
@@ -157,6 +189,10 @@ def match(text: bytes, tokens: Tokens) -> array[int]:
     return partner
 
 
+_BRACKET = re.compile(b"[%c%c]" % (Kind.OPEN, Kind.CLOSE))
+_WORDS_TOO = re.compile(b"[%c%c%c%c]" % (Kind.OPEN, Kind.CLOSE, Kind.WORD, Kind.OPERATOR))
+
+
 def _key(token: bytes) -> bytes:
     """Return what a word or a tag is known by: `<a href=x>` is `<a`, `</a>` is `</a`."""
     if token[:1] == b"<" and len(token) > 2 and token[-2:] != b"/>":
@@ -164,20 +200,22 @@ def _key(token: bytes) -> bytes:
     return token.lower()
 
 
-def _paired_words(text: bytes, tokens: Tokens) -> Mapping[bytes, bytes]:
-    """Return the words and tags that close something, with what they close."""
-    start, end, kind, _ = tokens
-    words = {
-        _key(text[start[at] : end[at]])
-        for at, each in enumerate(kind)
-        if each == Kind.WORD or (each == Kind.OPERATOR and text[start[at]] == 60)
-    }
+_ENDING = re.compile(rb"\b(?:end\w*|fi|od|done|esac)\b|</[^\s<>/]+", re.IGNORECASE)
+_OPENING = re.compile(rb"[A-Za-z_$]\w*")
+
+
+def _paired_words(text: bytes) -> Mapping[bytes, bytes]:
+    """Return the words and tags that may close something, with what they close."""
     found = {}
-    for word in words:
-        opener = _ENDS.get(word, word[3:] if word[:3] == b"end" and len(word) > 3 else b"")
-        if word[:2] == b"</":
-            opener = b"<" + word[2:]
-        if opener and opener in words:
+    words: Set[bytes] = frozenset()
+    for each in set(_ENDING.findall(text)):
+        if each[:1] == b"<":
+            found[each] = b"<" + each[2:]
+            continue
+        words = words or {*map(bytes.lower, set(_OPENING.findall(text)))}
+        word = each.lower()
+        opener = _ENDS.get(word, word[3:] if word[:3] == b"end" else b"")
+        if opener in words:
             found[word] = opener
     return found
 
@@ -214,14 +252,19 @@ def grow(text: bytes, tokens: Tokens, partner: Sequence[int]) -> Grown:
     kind, rule = bytearray([Kind.TEXT]), array("i", [0])
     rules: dict[bytes, int] = {}
     open_: list[int] = []
+    add_start, add_end, add_kind, add_stop, add_rule = (
+        each.append for each in (start, end, kind, stop, rule)
+    )
 
     def add(first: int, last: int, what: int, number: int) -> None:
-        start.append(begin[first])
-        end.append(finish[last])
-        kind.append(what)
-        rule.append(number)
-        stop.append(len(stop) + 1)
+        add_start(begin[first])
+        add_end(finish[last])
+        add_kind(what)
+        add_rule(number)
+        add_stop(len(stop) + 1)
 
+    # Not looked up each time: members of an enumeration are slow.
+    group, item, opening, closing = map(int, (Kind.GROUP, Kind.ITEM, Kind.OPEN, Kind.CLOSE))
     todo: list[_Job] = [(_RUN, 0, len(begin), _BLOCK)]
     while todo:
         job, first, last, way = todo.pop()
@@ -235,13 +278,17 @@ def grow(text: bytes, tokens: Tokens, partner: Sequence[int]) -> Grown:
                 other = partner[first]
                 if other <= first:
                     what = token_kind[first]
-                    add(first, first, what, what)
+                    add_start(begin[first])
+                    add_end(finish[first])
+                    add_kind(what)
+                    add_rule(what)
+                    add_stop(len(stop) + 1)
                     first += 1
                     continue
                 opened = _key(text[begin[first] : finish[first]])
                 open_.append(len(stop))
-                add(first, other, Kind.GROUP, rules.setdefault(opened, 16 + len(rules)))
-                add(first, first, Kind.OPEN, Kind.OPEN)
+                add(first, other, group, rules.setdefault(opened, 16 + len(rules)))
+                add(first, first, opening, opening)
                 todo += (
                     (_RUN, other + 1, last, _ROW),
                     (_LEAF, other, 0, 0),
@@ -250,10 +297,10 @@ def grow(text: bytes, tokens: Tokens, partner: Sequence[int]) -> Grown:
                 break
         elif job == _ITEM:
             open_.append(len(stop))
-            add(first, last - 1, Kind.ITEM, Kind.ITEM)
+            add(first, last - 1, item, item)
         else:
             if job == _LEAF:
-                add(first, first, Kind.CLOSE, Kind.CLOSE)
+                add(first, first, closing, closing)
             stop[open_.pop()] = len(stop)
     stop[0] = len(stop)
     return Grown(Document(text, start, end, stop, DELIMITERS), kind, rule)
@@ -265,7 +312,7 @@ def cut(
     """Cut a run into items and separators; nothing if there is nothing to cut."""
     start, end, kind, margin = tokens
     lines, semicolons, commas, blocks = [first], list[int](), list[int](), list[int]()
-    at = first
+    separator, at = Kind.SEPARATOR, first
     while at < last:
         other = partner[at]
         if margin[at] >= 0 and at > first:
@@ -276,9 +323,12 @@ def cut(
                 blocks.append(other + 1)
             at = other + 1
             continue
-        if kind[at] == Kind.SEPARATOR:
+        if kind[at] == separator:
             (commas if text[start[at]] == _COMMA else semicolons).append(at)
         at += 1
+
+    if len(lines) == 1 and not commas and semicolons in ([], [last - 1]) and way != _BLOCK:
+        return []
 
     def word(each: int) -> bytes:
         return text[start[each] : end[each]].lower()
@@ -309,9 +359,6 @@ def cut(
     if ends:
         return _items([first, *ends, last], _LINE)
     return _between(commas, first, last, _ROW) if commas else []
-
-
-_COMMA = 44
 
 
 def _item(first: int, last: int, way: int) -> Iterator[_Job]:
