@@ -8,6 +8,9 @@ surrounds it is known to stay (Herfert, Patra, Pradel: GTR, ASE 2017; the runs a
 
 Of the two halves of a run that failed, the second is not tried as a whole if the first could go: it
 is known to fail (Hwang, see `adaptive`).
+
+What other parts seem to need (`WeightedTree.free`: the uses of what it defines are still there) is
+put off, and opened meanwhile: when its users are gone it goes in one run, and would hardly before.
 """
 
 from __future__ import annotations
@@ -34,6 +37,8 @@ class Run(NamedTuple):
     positions: tuple[int, ...]
     twin: int = 0
     """The age of the first half of a run that failed, of which this is the second."""
+    opened: bool = False
+    """Whether its elements are open already, as it was put off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +57,10 @@ class BestFirst(Search):
     went: frozenset[int] = frozenset()
     """The ages of the runs that could go and have a twin to come."""
     age: int = 0
+    gone: bytes = b""
+    """Which nodes are gone, as 1; for the tree's use."""
+    held: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    """What other parts need: a node and its elements."""
 
     def propose(self) -> Change | None:
         if self.at < len(self.moves):
@@ -74,7 +83,12 @@ class BestFirst(Search):
         if ok:
             gone = self.taken.get(run.node, NOTHING) | set(run.positions)
             taken = {**self.taken, run.node: gone}
-            return replace(self, taken=taken, went=self.went | {run.age})._next()
+            lost = self.tree.without(self.gone, run.node, run.positions)
+            state = replace(self, taken=taken, went=self.went | {run.age}, gone=lost, held=())
+            for node, positions in self.held:
+                if not (node < len(lost) and lost[node]):
+                    state = state._divided(node, positions)
+            return state._next()
         return self._failed(run)
 
     def _failed(self, run: Run) -> BestFirst:
@@ -88,27 +102,53 @@ class BestFirst(Search):
 
     def _stays(self) -> BestFirst:
         """Open the element at hand, whose moves have all failed."""
-        assert self.run is not None
-        return replace(self, moves=(), at=0)._opened((self.run.node,))._next()
+        run = self.run
+        assert run is not None
+        state = replace(self, moves=(), at=0)
+        return (state if run.opened else state._opened((run.node,)))._next()
 
     def _halved(self, run: Run) -> BestFirst:
         items = self.tree.parts(run.node)
         assert items is not None
         weights = items.weights
+        whole = sum(weights[at] for at in run.positions)
         total, cut = weights[run.positions[0]], 1
-        while 2 * total < run.weight and cut < len(run.positions) - 1:
+        while 2 * total < whole and cut < len(run.positions) - 1:
             total += weights[run.positions[cut]]
             cut += 1
         # The second half, which is closer to the end, comes first of two of the same weight.
         first, second = run.positions[cut:], run.positions[:cut]
-        state = self._with(run.node, first, run.weight - total, 0)
-        return state._with(run.node, second, total, state.age)
+        state = self._with(run.node, first, opened=run.opened)
+        return state._with(run.node, second, twin=state.age, opened=run.opened)
 
-    def _with(self, node: int, positions: tuple[int, ...], weight: int, twin: int) -> BestFirst:
+    def _with(
+        self, node: int, positions: Sequence[int], *, twin: int = 0, opened: bool = False
+    ) -> BestFirst:
+        items = self.tree.parts(node)
+        assert items is not None
+        weight = sum(items.weights[at] for at in positions)
         pending = list(self.pending)
         age = self.age + 1
-        insort(pending, Run(weight, -age, node, positions, -twin))
+        insort(pending, Run(weight, -age, node, tuple(positions), -twin, opened))
         return replace(self, pending=tuple(pending), age=age)
+
+    def _divided(self, node: int, positions: tuple[int, ...]) -> BestFirst:
+        """Put off what other parts need of some elements that are open; the rest is a run."""
+        free = self.tree.free(node, positions, self.gone)
+        state = self._with(node, free, opened=True) if free else self
+        rest = tuple(at for at in positions if at not in {*free})
+        return replace(state, held=(*state.held, (node, rest))) if rest else state
+
+    def _put_off(self, run: Run) -> BestFirst | None:
+        """Put off what other parts need of a run, and open it; None if they need nothing."""
+        free = self.tree.free(run.node, run.positions, self.gone)
+        if len(free) == len(run.positions):
+            return None
+        those = {*free}
+        rest = tuple(at for at in run.positions if at not in those)
+        state = self._with(run.node, free) if free else self
+        state = replace(state, held=(*state.held, (run.node, rest)))
+        return state._opened([self.tree.child(run.node, at) for at in rest])
 
     def _opened(self, nodes: Sequence[int]) -> BestFirst:
         """Return the search with the elements of more nodes."""
@@ -116,22 +156,30 @@ class BestFirst(Search):
         for node in nodes:
             items = self.tree.parts(node)
             if items is not None and len(items.weights):
-                weights = items.weights
-                state = state._with(node, tuple(range(len(weights))), sum(weights), 0)
+                state = state._with(node, tuple(range(len(items.weights))))
         return state
 
     def _next(self) -> BestFirst:
-        """Turn to the heaviest run that is not known to fail."""
+        """Turn to the heaviest run that is not known to fail, and is not needed elsewhere."""
         state = self
-        while state.pending:
+        while state.pending or state.held:
+            if not state.pending:
+                # The last resort: perhaps it only seems to be needed.
+                held, state = state.held, replace(state, held=())
+                for node, positions in held:
+                    state = state._with(node, positions, opened=True)
             run = state.pending[-1]
             state = replace(state, pending=state.pending[:-1], run=run)
-            if run.twin not in state.went:
-                return state
-            if len(run.positions) > 1:
+            if run.node < len(state.gone) and state.gone[run.node]:
+                continue
+            if run.twin in state.went:
+                if len(run.positions) == 1:
+                    return state._failed(run)
                 state = state._halved(run)
+            elif run.opened or (less := state._put_off(run)) is None:
+                return state
             else:
-                return state._failed(run)
+                state = less
         return replace(state, run=None)
 
 

@@ -17,6 +17,7 @@ from reducekit.frontends.text.files import drop_files, tree_of_files
 from reducekit.frontends.text.layout import blanks, empty_lines, indentation
 from reducekit.frontends.text.passes import (
     arguments,
+    comments,
     constants,
     definitions,
     hoisting,
@@ -65,15 +66,15 @@ class Text(Format):
         return Schedule(
             rounds=(
                 drop_files,
-                definitions,
                 structure,
+                definitions,
                 names,
                 constants,
                 hoisting,
                 arguments,
                 attributes,
             ),
-            closing=(tokens, calls, runs, shorter, blanks, empty_lines, indentation),
+            closing=(comments, tokens, calls, runs, shorter, blanks, empty_lines, indentation),
         )
 
     @classmethod

@@ -7,8 +7,8 @@ that has them, parameters with their arguments, and single tokens. No pass knows
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 
 from reducekit.change import Change, Edit
@@ -20,6 +20,8 @@ from reducekit.search.problem import IndependentItems, Items, Move, Selection, T
 
 _LARGE = 1 << 22
 """Texts of more nodes lose statements and lines only: tables of words would fill the memory."""
+_LOOKS = 1 << 20
+"""In texts of more nodes it is not looked at who uses what."""
 _MOST = 50
 """This many of the heaviest parts are tried with their uses, if they are most of the text. By hand,
 on the cases of tests/frontends/text and eight others."""
@@ -163,6 +165,7 @@ class Structure(WeightedTree):
     def __init__(self, view: TextView) -> None:
         self.view = view
         self.large = len(view.document.text) // 20
+        self.looks = len(view.document) <= _LOOKS
         self._parts: dict[int, Elements] = {}
 
     @cached_property
@@ -183,6 +186,33 @@ class Structure(WeightedTree):
 
     def child(self, node: int, position: int) -> int:
         return self.parts(node).elements[position]
+
+    def without(self, gone: bytes, node: int, positions: Collection[int]) -> bytes:
+        stop = self.view.document.stop
+        lost = bytearray(gone or len(stop))
+        for at in positions:
+            each = self.child(node, at)
+            lost[each : stop[each]] = b"\1" * (stop[each] - each)
+        return bytes(lost)
+
+    def free(self, node: int, positions: Sequence[int], gone: bytes) -> Sequence[int]:
+        """Return the elements that define nothing that is used elsewhere."""
+        if not self.looks:
+            return positions
+        elements, stop = self.parts(node).elements, self.view.document.stop
+        found = set(positions)
+
+        def stays(place: int) -> bool:
+            at = bisect_right(elements, place) - 1
+            return (at not in found or place >= stop[elements[at]]) and not (gone and gone[place])
+
+        # Users come after what they use.
+        for at in reversed(positions):
+            for places in self.view.defined(elements[at]):
+                if any(map(stays, places)):
+                    found.discard(at)
+                    break
+        return positions if len(found) == len(positions) else sorted(found)
 
     def children(self, node: int, dropped: Selection) -> Sequence[int]:
         elements, stop = self.parts(node).elements, self.view.document.stop
@@ -326,6 +356,13 @@ def shorter(view: TextView) -> Iterator[Change]:
             yield Change((Edit(node, (b"0",)),), "shorten number")
         elif kind == Kind.STRING and len(source) > 2:
             yield Change((Edit(node, (source[:1] + source[-1:],)),), "shorten string")
+
+
+@pass_("comments", _is_small)
+def comments(view: TextView) -> Items | None:
+    """Removes comments."""
+    nodes = array("i", (node for node in view.tokens if view.kind[node] == Kind.COMMENT))
+    return NodeItems(view.document, nodes, lambda node: Edit(node, ()), "drop comments")
 
 
 @pass_("tokens", _is_small)

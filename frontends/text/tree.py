@@ -60,7 +60,7 @@ _MARKUP_WITHOUT_END = re.compile(_WORDS + _REST, re.DOTALL)
 _NAME = re.compile(rb"</?([^\s<>/]+)")
 _NEWLINE, _COMMA = b"\n,"
 _PART = 1 << 20  # bytes
-_UNSURE = 11
+_UNSURE = 255
 """Instead of the kind of a token that its first byte does not show."""
 
 

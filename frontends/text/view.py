@@ -10,6 +10,8 @@ from reducekit.frontends.text.tree import Grown, Kind
 
 _FIXED = frozenset((Kind.OPEN, Kind.CLOSE, Kind.SEPARATOR))
 _ROUND = ord("(")
+_HEAD = 10
+"""This many nodes after the beginning of a part, its name is expected."""
 
 
 class TextView:
@@ -81,3 +83,37 @@ class TextView:
             if kind == Kind.WORD:
                 found.setdefault(self.document.source(node), []).append(node)
         return found
+
+    @cached_property
+    def _first(self) -> dict[int, list[int]]:
+        """The other occurrences of words that occur more than once, by the first."""
+        return {places[0]: places[1:] for places in self.words.values() if len(places) > 1}
+
+    def defined(self, node: int) -> list[list[int]]:
+        """Return the later occurrences of each word that a node seems to define.
+
+        Such a word occurs there first, after other words only (`static int *x`, `def f`), groups
+        aside, and no word follows it.
+        """
+        found = list[list[int]]()
+        document, kind, first = self.document, self.kind, self._first
+        at, last, begun = node, min(document.stop[node], node + 2 * _HEAD), False
+        while at < last:
+            what = kind[at]
+            if what == Kind.WORD:
+                goes_on = at + 1 < last and (kind[at + 1] == Kind.WORD or self._points(at + 1))
+                if begun and not goes_on and at in first:
+                    found.append(first[at])
+                begun = True
+            elif what == Kind.OPEN:
+                begun = True
+            elif what == Kind.GROUP and begun:
+                at = document.stop[at]
+                continue
+            elif what > Kind.ITEM and not self._points(at):
+                break
+            at += 1
+        return found
+
+    def _points(self, node: int) -> bool:
+        return self.document.text[self.document.start[node]] in b"*&"

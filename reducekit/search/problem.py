@@ -204,6 +204,14 @@ class WeightedTree(Tree):
     def child(self, node: int, position: int) -> int:
         """Return the node that is an item of `parts(node)`."""
 
+    def without(self, gone: bytes, node: int, positions: Collection[int]) -> bytes:
+        """Return which nodes are gone, as 1, when these items of `parts(node)` are, too."""
+        return gone
+
+    def free(self, node: int, positions: Sequence[int], gone: bytes) -> Sequence[int]:
+        """Return those of some items that nothing else seems to need, by what is gone already."""
+        return positions
+
 
 class LeafTree(Tree):
     """Base of trees whose nodes have nothing to drop within; below them there is nothing either."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
 
 import pytest
@@ -118,6 +118,34 @@ def test_heavy_parts_come_first_wherever_they_are() -> None:
 def test_a_node_that_stays_is_replaced_by_one_within() -> None:
     tree = Numbers([(1,), (2, 3), (4,), (), ()], {1: (2,)})
     assert searched(tree, {0, 4}) == ({0, 2, 4}, 3)
+
+
+class Used(Numbers):
+    """A flat tree in which each element of the second half needs one of the first."""
+
+    def without(self, gone: bytes, node: int, positions: Collection[int]) -> bytes:
+        return bytes(at - 1 in positions or (at < len(gone) and gone[at]) for at in range(101))
+
+    def free(self, node: int, positions: Sequence[int], gone: bytes) -> Sequence[int]:
+        return [
+            at for at in positions if at + 50 in positions or at >= 50 or (gone and gone[at + 51])
+        ]
+
+
+@pytest.mark.parametrize(("make", "checks"), [(Numbers, 51), (Used, 43)])
+def test_what_is_needed_elsewhere_goes_after_that(make: type[Numbers], checks: int) -> None:
+    """Users 60, 70 and 80 stay, and what they need: 10, 20 and 30."""
+    tree = make([range(1, 101), *[()] * 100])
+    search: Search = best_first(tree)
+    left, tried = set(range(1, 101)), 0
+    while (change := search.propose()) is not None:
+        tried += 1
+        after = left - {each.node for each in change.edits}
+        ok = {60, 70, 80} <= after and all(at - 50 in after for at in after if at > 50)
+        left = after if ok else left
+        search = search.after(ok)
+    assert left == {10, 20, 30, 60, 70, 80}
+    assert tried == checks
 
 
 def test_the_default_searches_such_trees_so() -> None:

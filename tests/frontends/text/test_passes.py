@@ -100,7 +100,7 @@ def instances(text: bytes) -> bool:
 CASES: dict[str, tuple[str, Callable[[bytes], bool], int, int]] = {
     "functions": (functions(30), lambda text: declared(text) and b"f7(x + " in text, 60, 150),
     "JSON": (nested(60), odd, 40, 150),
-    "modules": (modules(40), instances, 60, 100),
+    "modules": (modules(40), instances, 60, 110),
     "log": (
         "".join(f"2026-01-{n % 30:02} [INFO] worker {n}: did {n * 7}\n" for n in range(800)),
         lambda text: b"worker 400:" in text and b"did 4900" in text,
@@ -152,3 +152,20 @@ def test_a_parameter_goes_with_its_arguments() -> None:
     change = items.change(frozenset({at[call, 0], at[call, 2]}), frozenset({at[call, 1]}))
     edits |= {each.node: each.template for each in change.edits}
     assert view.document.render(edits) == b"int f();\nx = f() + f();\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        (b"static int *x = a;\nint y = x + a;\n", [b"x"]),
+        (b"def f(a):\n  return a\nf(1)\n", [b"f"]),
+        (b"module m(input a);\nendmodule\nm m1(a);\n", [b"m"]),
+        (b"struct s { int a; };\nint f(struct s a);\n", [b"s"]),
+        (b"x = y\nx = y\n", []),
+        (b"12:30 lease of a\n12:31 lease of a\n", []),
+    ],
+)
+def test_what_a_part_seems_to_define(text: bytes, names: list[bytes]) -> None:
+    view = TextView(tree_of(text))
+    found = view.defined(view.top[0])
+    assert [view.document.source(places[0]) for places in found] == names
