@@ -34,6 +34,7 @@ BASE = (
     "reducekit.run",
     "reducekit.oracle.responses",  # what a solver's output says: reads text, imports nothing
     "reducekit.diagram",
+    "reducekit.graphs",
     "reducekit.svg",
     "reducekit.text",
 )
@@ -70,6 +71,12 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "reducekit.oracle.responses": (),
     "reducekit.diagram": (),
     "reducekit.svg": ("reducekit.text",),
+    "reducekit.graphs": (
+        "reducekit.diagram",
+        "reducekit.errors",
+        "reducekit.svg",
+        "reducekit.text",
+    ),
     "reducekit.linechart": ("reducekit.svg",),
     "reducekit.change": (),
     "reducekit.delta": (),
@@ -110,7 +117,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     # One reduction as an application: no terminal, no arguments.
     "reducekit.session": (*ENGINE, *PROGRESS),
     # What a journal tells, for people.
-    "reducekit.reports": (*BASE, "reducekit.journal", "reducekit.oracle", *PROGRESS),
+    "reducekit.reports": (*ENGINE, *PROGRESS),
     # Many inputs: made at random, or for tables.
     "reducekit.hunt": (*ENGINE, "reducekit.session"),
     "reducekit.compare": (*ENGINE, "reducekit.session"),

@@ -7,6 +7,7 @@ the two forms and to BTOR2. From BTOR2, `blasting` makes circuits.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,7 +16,6 @@ from reducekit.frontends.aiger import passes as each
 from reducekit.frontends.aiger.files import HEADER, View, counts, read
 from reducekit.frontends.aiger.literals import delays, substitutions, twins
 from reducekit.frontends.common.offers import Offering
-from reducekit.journal import digest
 from reducekit.search.strategy import Passes
 from reducekit.text import without_mark
 
@@ -98,7 +98,7 @@ class Aiger(Offering):
             return None
         from reducekit.frontends.aiger.circuit import canonical
 
-        return digest(repr(canonical(read(text))).encode())
+        return hashlib.sha256(repr(canonical(read(text))).encode()).digest()[:16]
 
     def in_form(self, text: bytes, suffix: str) -> bytes:
         """Return a circuit as text for `.aag`, as a binary file for `.aig`."""

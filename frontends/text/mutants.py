@@ -7,12 +7,13 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
+from reducekit import registry
 from reducekit.change import Template
 from reducekit.errors import UsageError
 from reducekit.frontends import mutation
-from reducekit.frontends.text import Text, TextView
 from reducekit.frontends.text.passes import Elements
 from reducekit.frontends.text.tree import Kind
+from reducekit.frontends.text.view import TextView
 from reducekit.offers import Generated, Generation, InputGenerator, words_of
 
 _OPTIONS = mutation.OPTIONS[:1]
@@ -29,7 +30,9 @@ class Seed(NamedTuple):
 
 def seed_of(text: bytes, suffix: str) -> Seed | None:
     """Return a text as a seed; None if nothing of it can be changed."""
-    view = Text(suffix).parse(text)
+    # By the registry, as the format imports this module.
+    view = registry.frontend(registry.ANY_TEXT, suffix=suffix).parse(text)
+    assert isinstance(view, TextView)
     document, kind, alike = view.document, view.kind, dict[Hashable, list[int]]()
     for node in range(1, len(kind)):
         if kind[node] not in _FIXED:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import click
 
-from reducekit import registry
+from reducekit import graphs, registry
 from reducekit.cli.command import PATH, Command, adding, file
 from reducekit.cli.process import STANDARD_OUTPUT, ProcessContext, print_bytes, read_text, say
 from reducekit.errors import UsageError
+from reducekit.format import Format
 from reducekit.offers import Conversions, Inspection, Notation
 from reducekit.option import Option
 from reducekit.session.place.inputs import naming, plain_path, refuse_blank
@@ -79,7 +82,19 @@ def _inspection(name: str, notation: str | None) -> Inspection:
     with naming(name):
         refuse_blank(text)
         frontend = registry.frontend_class(_format_shown(plain_path(path), text, notation, names))
-        return frontend.inspect(text, notation, path)
+        found = frontend.inspect(text, notation, path)
+        if ".svg" not in found.pictures and frontend.offers("diagram"):
+            svg = partial(_picture, frontend, text)
+            return replace(found, pictures={**found.pictures, ".svg": svg})
+        return found
+
+
+def _picture(frontend: type[Format], text: bytes) -> bytes:
+    """Draw what a text's diagram says, for formats without pictures of their own."""
+    it = frontend()
+    if (diagram := it.diagram(it.parse(text))) is None:
+        raise UsageError("there is nothing to draw")
+    return graphs.picture(graphs.boxes_of(diagram))
 
 
 def _format_shown(path: Path, text: bytes, notation: str | None, names: list[str]) -> str:

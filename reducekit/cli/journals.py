@@ -19,6 +19,7 @@ from reducekit.hunt.events import Bug
 from reducekit.hunt.folder import known_bug
 from reducekit.oracle.command import PLACE
 from reducekit.reports.account import Account, account, ending
+from reducekit.reports.film import film_of
 from reducekit.reports.issue import VERSION_OPTIONS, issue, program
 from reducekit.reports.page import page, picture
 from reducekit.session.place.journal import Contents, as_json, diff_of, open_history, step_of
@@ -175,15 +176,17 @@ def _table(found: Contents) -> list[str]:
             "Boolector; runs the solver once for its version.",
             spelled="issue",
         ),
+        file("animated", "Write a film of the steps instead, an SVG picture.", spelled="film"),
     )
 )
-def report(journal: Path, output: Path | None, as_issue: bool) -> int:
+def report(journal: Path, output: Path | None, as_issue: bool, animated: Path | None) -> int:
     """Write a report of a reduction, even if it was stopped or is still running.
 
     JOURNAL_OR_OUTPUT is a journal, the output of a reduction, or a file that was reduced to the
     default output, such as an input found by a hunt. The report is one HTML file that needs no
     network access: the curve, the costs and gains of each pass, the steps, the failure and how to
-    reproduce it.
+    reproduce it. With --film: nodes move to their places in each step, in an SVG picture without
+    scripts, for a README or a bug report.
     """
     try:
         path, found = open_history(journal)
@@ -197,7 +200,10 @@ def report(journal: Path, output: Path | None, as_issue: bool) -> int:
             f"it:\n  {_reduction(bug)}"
         ) from None
     reduction = account(found, path)
-    text = issue(reduction, solver_version(reduction)) if as_issue else page(reduction)
+    if animated is not None:
+        return _film(path, found, animated)
+    version = solver_version(reduction)
+    text = issue(reduction, version) if as_issue else page(reduction, film_of(found), version)
     if output is None:
         output = Path("-") if as_issue else path.with_name(f"{reduction.name}.html")
     if output == Path("-"):
@@ -205,6 +211,16 @@ def report(journal: Path, output: Path | None, as_issue: bool) -> int:
         return 0
     _write(output, text, journal=path)
     print(f"{output}: {len(text.encode()):,} bytes")
+    return 0
+
+
+def _film(path: Path, found: Contents, output: Path) -> int:
+    if output.suffix != ".svg":
+        raise UsageError(f"a film is an SVG picture: {output} must have the suffix .svg")
+    if (drawn := film_of(found)) is None:
+        raise UsageError(f"{path} has no film: its format has no graphs, or they are too large")
+    _write(output, drawn.file(account(found, path).name), journal=path)
+    print(f"{output}: {output.stat().st_size:,} bytes")
     return 0
 
 
@@ -227,7 +243,7 @@ def _reduction(bug: Bug) -> str:
 def write_page(reduced: Path, output: Path) -> None:
     """Write the report of the reduction that has just ended."""
     path, found = open_history(reduced)
-    _write(output, page(account(found, path)), journal=path)
+    _write(output, page(account(found, path), film_of(found)), journal=path)
 
 
 def _write(output: Path, text: str, *, journal: Path) -> None:

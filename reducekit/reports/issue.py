@@ -94,7 +94,7 @@ def _cvc5(account: Account, last: Ending, version: str | None) -> Iterator[str]:
     yield "\n**`configure.sh` options**  "
     yield "<as built, or: release binary>"
     yield "\n**`configure.sh` output**  "
-    yield from _fenced(_without_folders(version or "<paste it here>").splitlines(), "")
+    yield from _fenced(without_folders(version or "<paste it here>").splitlines(), "")
 
 
 def _transcript(account: Account, last: Ending, version: str | None) -> Iterator[str]:
@@ -132,7 +132,7 @@ def _observed(account: Account) -> str:
     return account.failure
 
 
-def _without_folders(line: str) -> str:
+def without_folders(line: str) -> str:
     """Return a command or its output without the folders of this machine: nobody else has them."""
     return _FOLDERS.sub("", line)
 
@@ -170,7 +170,7 @@ def _runs(account: Account, last: Ending) -> Iterator[str]:
             )
             runs[0] = Run(runs[0].command, ran.describe(), *streams)
     for run in runs:
-        lines = [f"$ {_without_folders(run.command)}"]
+        lines = [f"$ {without_folders(run.command)}"]
         for stream in (run.stdout, run.stderr):
             lines += excerpt(stream.encode("utf-8", "surrogatepass"), _LINES, _COLUMNS)
         yield from _fenced([*lines, *([f"({run.ended})"] if run.ended else [])], "")
@@ -197,7 +197,7 @@ def _fenced(lines: Sequence[str], language: str) -> Iterator[str]:
 
 def _version(version: str | None) -> str:
     known = version and version.strip()
-    return printable_lines(_without_folders(known)) if known else "<version or commit>"
+    return printable_lines(without_folders(known)) if known else "<version or commit>"
 
 
 def _system(last: Ending) -> str:

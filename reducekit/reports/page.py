@@ -5,6 +5,7 @@ curve as SVG.
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,7 +19,8 @@ from reducekit import linechart, svg
 from reducekit.journal import Step
 from reducekit.linechart import STYLE, Axis, Scale
 from reducekit.reports.account import LEFT, Account, Ending, Line, changes, ending
-from reducekit.reports.issue import program
+from reducekit.reports.film import Film
+from reducekit.reports.issue import program, without_folders
 from reducekit.session.progress import PassTotal, Point, stop_in_words
 from reducekit.text import excerpt, printable_lines, without_middle
 
@@ -38,6 +40,8 @@ _TEXT = 24_000
 """Maximum number of bytes shown of the result."""
 _BEFORE_LINES, _AFTER_LINES, _COLUMNS = 60, 400, 400
 _OUTPUT_LINES = 40
+_ATTACHED = 1 << 20
+"""Maximum number of characters of the input that is attached, packed."""
 _LEFT = 200
 """Maximum number of assertions listed of what is left."""
 _PAGE = """\
@@ -101,26 +105,27 @@ def _drawn(curve: Sequence[Point], over: Over, scale: Scale) -> list[str]:
     return [*linechart.chart([linechart.Line(points)], across, upward, width=WIDTH, height=HEIGHT)]
 
 
-def page(account: Account) -> str:
-    """Return the report as HTML.
+def page(account: Account, film: Film | None = None, version: str | None = None) -> str:
+    """Return the report as HTML, with a film of its steps and the program's version if known.
 
     All text of files, commands and programs is escaped. The file's content security policy forbids
     scripts, pictures, fonts and external links.
     """
     last = ending(account.found)
     css = files("reducekit.reports").joinpath("page.css").read_text(encoding="utf-8")
-    style = f"{css}\n{STYLE}"
+    style = f"{css}\n{STYLE}\n{film.rules if film else ''}"
     title = _story(account)
     parts = chain(
         _opening(account, last),
         _result(account),
+        _melt(account, film),
         _failure(account, last),
         _left(last),
         _curves(account),
         _before(account, last),
         _steps(account),
         _passes(account.passes),
-        _facts(account, last),
+        _facts(account, last, version),
     )
     return _PAGE.format(
         policy=escape(_policy(style)), title=_said(title), style=style, main="\n".join(parts)
@@ -221,6 +226,11 @@ def _output(text: str | bytes) -> list[str]:
     return excerpt(text, _OUTPUT_LINES, _COLUMNS)
 
 
+def _melt(account: Account, film: Film | None) -> Iterator[str]:
+    if film is not None:
+        yield f"<h2>How it got there</h2><figure>{film.figure(_story(account))}</figure>"
+
+
 def _failure(account: Account, last: Ending) -> Iterator[str]:
     head = account.head
     yield "<h2>The failure, and how to reproduce it</h2>"
@@ -230,7 +240,8 @@ def _failure(account: Account, last: Ending) -> Iterator[str]:
         yield f"<p>{_said(f'The input crashes in {before}, the result in {after}.')}</p>"
     for run in last.last_runs:
         output = [*_output(run.stdout), *_output(run.stderr)]
-        yield _pre([f"$ {run.command}", *output, *([f"({run.ended})"] if run.ended else [])])
+        end = [f"({run.ended})"] if run.ended else []
+        yield _pre([without_folders(f"$ {run.command}"), *output, *end])
     if not last.last_runs:
         name = account.name
         yield _pre([f"$ {each.replace('FILE', name)}" for each in head.commands])
@@ -275,6 +286,11 @@ def _left(last: Ending) -> Iterator[str]:
 def _before(account: Account, last: Ending) -> Iterator[str]:
     yield f"<h2>The file before, {len(account.before):,} bytes</h2>"
     yield _pre(excerpt(account.before, _BEFORE_LINES, _COLUMNS))
+    packed = base64.b64encode(gzip.compress(account.before, mtime=0)).decode()
+    if len(packed) <= _ATTACHED:
+        name = f"{PurePath(last.input or 'input').name}.gz"
+        link = f'<a download="{_said(name)}" href="data:application/gzip;base64,{packed}">'
+        yield f"<p>{link}{_said(name)}</a>, the whole file</p>"
     rows = [
         (name, count, last.after[name]) for name, count in last.before.items() if name in last.after
     ]
@@ -355,13 +371,14 @@ def _diff(lines: Sequence[Line]) -> str:
     return f"<pre tabindex=0>{''.join(parts)}</pre>"
 
 
-def _facts(account: Account, last: Ending) -> Iterator[str]:
+def _facts(account: Account, last: Ending, version: str | None) -> Iterator[str]:
     head = account.head
     yield "<h2>How it was run</h2>"
     facts = [
-        ("input", f"{last.input or 'the input'}, sha256 {head.input_digest}…"),
-        ("output", last.output or account.name),
-        *(("command", each) for each in head.commands),
+        ("input", f"{PurePath(last.input or 'the input').name}, sha256 {head.input_digest}…"),
+        ("output", PurePath(last.output or account.name).name),
+        *(("command", without_folders(each)) for each in head.commands),
+        (PurePath(program(account) or "program").name, (version or "").partition("\n")[0]),
         ("kept", head.criterion),
         ("strategy", f"{head.strategy}, format {head.frontend}"),
         ("runs of commands", "" if last.runs is None else f"{last.runs:,}"),

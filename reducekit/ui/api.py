@@ -17,6 +17,7 @@ from reducekit.errors import ParseError, ReducekitError, UsageError
 from reducekit.hunt.inputs import own_generation
 from reducekit.journal import Contents, journal_path
 from reducekit.reports.account import account
+from reducekit.reports.film import film_of
 from reducekit.reports.issue import issue
 from reducekit.reports.page import page
 from reducekit.session import Failure, Options
@@ -375,7 +376,10 @@ class Api:
         found = account(self._journal(run), journal_path(state.output))
         found = replace(found, origin=state.origin)
         name = f"{state.output.parent.name}.{state.output.stem}"  # of the text, and the algorithm
-        return {"text": issue(found, None) if text == "issue" else page(found), "name": name}
+        return {
+            "text": issue(found, None) if text == "issue" else page(found, film_of(found.found)),
+            "name": name,
+        }
 
     def _run(self, number: int) -> RunState:
         try:

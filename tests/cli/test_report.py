@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import xml.etree.ElementTree as ElementTree
 
 import pytest
@@ -31,7 +30,7 @@ def test_the_report_stands_beside_the_output(reduced: Tool) -> None:
     html = (reduced.folder / "in.reduced.smt2.html").read_text()
     assert f"<b>{len(SCRIPT):,}</b>bytes before" in html
     assert "<td>commands</td>" in html
-    assert len(html) < 60_000
+    assert len(html) < 150_000
 
 
 @pytest.mark.slow
@@ -118,7 +117,7 @@ def test_a_reduction_can_end_with_its_report(tool: Tool) -> None:
     html = (tool.folder / "r.html").read_text()
     assert "The search finished. The result was checked again" in html
     assert "<dt>Python</dt>" in html
-    assert f"$ {shutil.which('grep')} -q 17 in.reduced.smt2" in html.replace("&#x27;", "'")
+    assert "$ grep -q 17 in.reduced.smt2" in html.replace("&#x27;", "'")
     done = tool("smt2", "in.smt2", "--oracle", "grep -q 17", "--report", "r.html", "--no-journal")
     assert done.code == 2
     assert "--no-journal" in done.err

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import xml.etree.ElementTree as ElementTree
-from itertools import pairwise
 from pathlib import Path
 
 import networkx
@@ -15,7 +14,7 @@ from hypothesis import strategies as st
 import reducekit.ui
 from reducekit.diagram import COLOURS
 from reducekit.errors import UsageError
-from reducekit.frontends.btor.drawing.drawing import cone, dot, graph_of, graphml, layout, svg
+from reducekit.frontends.btor.drawing.drawing import cone, dot, graph_of, graphml, svg
 from reducekit.frontends.btor.generate.generator import Parameters, generate
 from reducekit.frontends.btor.model.operators import Dialect, Op
 from reducekit.frontends.btor.model.reader import read
@@ -125,17 +124,6 @@ def test_graphviz_gets_all_edges_in_order() -> None:
         "  7 -> 6;",
         "}",
     ]
-
-
-def test_no_two_boxes_overlap_and_users_stand_above() -> None:
-    graph = graph_of(generate(Parameters(seed=5, nodes=80)))
-    place = layout(graph)
-    assert len(set(place.values())) == len(graph)
-    rows: dict[int, list[int]] = {}
-    for x, y in place.values():
-        rows.setdefault(y, []).append(x)
-    assert all(b - a >= 92 for row in rows.values() for a, b in pairwise(sorted(row)))
-    assert all(place[user][1] < place[below][1] for user, below in graph.edges())
 
 
 def test_a_picture_of_very_many_nodes_is_refused() -> None:

@@ -1,0 +1,59 @@
+"""`report --film`, and the film in a report."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser
+
+from tests.cli.tool import Tool
+from tests.ui.browser import chromium
+
+
+def reduced(tool: Tool) -> None:
+    assert tool("generate", "btor", "--seed", "11", "--nodes", "80", "-o", "in.btor").code == 0
+    assert tool("btor", "in.btor", "--oracle", "grep -q redxor", "-q").code == 0
+
+
+def test_the_command(tool: Tool) -> None:
+    reduced(tool)
+    done = tool("report", "in.reduced.btor", "--film", "film.svg")
+    assert (done.code, done.err) == (0, "")
+    text = (tool.folder / "film.svg").read_text()
+    assert "32 bytes</text>" in text
+    assert "<script" not in text
+    assert tool("report", "in.reduced.btor", "--film", "film.gif").code == 2
+    tool.write("in.txt", "a\nb\n" * 40)
+    assert tool("text", "in.txt", "--oracle", "grep -q a", "-q").code == 0
+    done = tool("report", "in.reduced.txt", "--film", "film.svg")
+    assert (done.code, "its format has no graphs" in done.err) == (2, True)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as found:
+        yield found
+
+
+@pytest.mark.slow
+@pytest.mark.debian("chromium")
+def test_the_report_moves_and_prints_on_three_pages(tool: Tool, browser: Browser) -> None:
+    reduced(tool)
+    assert tool("report", "in.reduced.btor", "-o", "r.html").code == 0
+    page = browser.new_page()
+    errors: list[str] = []
+    page.on("console", lambda message: errors.append(message.text))
+    page.goto((tool.folder / "r.html").as_uri())
+    places = "[...document.querySelectorAll('.film [id^=n]')].map(e => e.getBoundingClientRect().x)"
+    first = page.evaluate(places)
+    page.wait_for_timeout(3000)
+    assert page.evaluate(places) != first
+    size = page.evaluate("document.querySelector('svg.chart text').getBoundingClientRect().height")
+    assert size < 24  # of a label: smaller than a heading
+    assert errors == []
+    printed = page.pdf(format="A4")
+    assert 1 <= len(re.findall(rb"/Type\s*/Page\b", printed)) <= 3
+    assert str(tool.folder) not in (tool.folder / "r.html").read_text()
+    page.close()
