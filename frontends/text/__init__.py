@@ -80,9 +80,9 @@ class Text(Format):
     @classmethod
     def generation(cls) -> Generation:
         """Return what makes mutants of texts."""
-        from reducekit.frontends.text.mutants import GENERATION
+        from reducekit.frontends.text.mutants import generation_of
 
-        return GENERATION
+        return generation_of(lambda text, suffix: cls(suffix).parse(text))
 
     @classmethod
     def inspect(cls, text: bytes, notation: str | None, path: Path | None) -> Inspection:

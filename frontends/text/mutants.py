@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from reducekit import registry
 from reducekit.change import Template
 from reducekit.errors import UsageError
 from reducekit.frontends import mutation
@@ -28,11 +27,9 @@ class Seed(NamedTuple):
     alike: Mapping[Hashable, Sequence[int]]
 
 
-def seed_of(text: bytes, suffix: str) -> Seed | None:
+def seed_of(view: TextView) -> Seed | None:
     """Return a text as a seed; None if nothing of it can be changed."""
-    # By the registry, as the format imports this module.
-    view = registry.frontend(registry.ANY_TEXT, suffix=suffix).parse(text)
-    assert isinstance(view, TextView)
+    text = view.document.text
     document, kind, alike = view.document, view.kind, dict[Hashable, list[int]]()
     for node in range(1, len(kind)):
         if kind[node] not in _FIXED:
@@ -86,12 +83,16 @@ class MutantGenerator(InputGenerator):
 
     well_formed, unruly = False, True
 
-    def __init__(self, values: Mapping[str, Any]) -> None:
+    def __init__(self, read: Callable[[bytes, str], TextView], values: Mapping[str, Any]) -> None:
         self._values = values
         if values["mutate"] is None:
             raise UsageError("`mutate` is missing: the file or folder of texts to change")
         self._mutants = mutation.Mutants(
-            Path(values["mutate"]), None, "texts", lambda text: seed_of(text, self.suffix), changed
+            Path(values["mutate"]),
+            None,
+            "texts",
+            lambda text: seed_of(read(text, self.suffix)),
+            changed,
         )
         self.files = self._mutants.files
         self.suffix = self.files[0].suffix
@@ -100,15 +101,20 @@ class MutantGenerator(InputGenerator):
         """Make the mutant of a seed. Raises UsageError if no file can be changed."""
         return Generated(self._mutants.mutant(Random(f"mutant {seed}")))
 
+    def close(self) -> None:
+        return None
+
     def words(self, seed: int) -> Sequence[str]:
         return ["--seed", str(seed), *words_of(_OPTIONS, self._values)]
 
 
-GENERATION = Generation(
-    MutantGenerator,
-    _OPTIONS,
-    "Changes files of any language by their structure: parts are dropped, repeated, swapped, or "
-    "put in place of others of their kind. Files of the most frequent suffix are changed.",
-    asked_by=("mutate",),
-    changes="mutate",
-)
+def generation_of(read: Callable[[bytes, str], TextView]) -> Generation:
+    """Return what makes mutants; `read` parses a text from a file of that suffix."""
+    return Generation(
+        lambda values: MutantGenerator(read, values),
+        _OPTIONS,
+        "Changes files of any language by their structure: parts are dropped, repeated, swapped, "
+        "or put in place of others of their kind. Files of the most frequent suffix are changed.",
+        asked_by=("mutate",),
+        changes="mutate",
+    )

@@ -8,15 +8,16 @@ from random import Random
 import pytest
 from hypothesis import given
 
-from reducekit.frontends.text.mutants import GENERATION, changed, seed_of
+from reducekit.frontends.text import Text
+from reducekit.frontends.text.mutants import changed, seed_of
 from tests.frontends.text.test_tree import texts
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 
 
 def test_all_kinds_of_changes() -> None:
-    seed = seed_of(b"a = 1;\n  b = 2;\nc(d(e), f);\n", ".c")
-    other = seed_of(b"other;\ng = 7;\n", ".c")
+    seed = seed_of(Text(".c").parse(b"a = 1;\n  b = 2;\nc(d(e), f);\n"))
+    other = seed_of(Text(".c").parse(b"other;\ng = 7;\n"))
     assert seed is not None
     found = {changed(Random(number), seed, other) for number in range(900)}
     assert {
@@ -34,7 +35,7 @@ def test_all_kinds_of_changes() -> None:
 
 @given(texts)
 def test_any_text_has_mutants_or_nothing_to_change(text: bytes) -> None:
-    seed = seed_of(text, "")
+    seed = seed_of(Text("").parse(text))
     assert seed is None or changed(Random(1), seed, seed) != text
 
 
@@ -46,7 +47,7 @@ def test_most_mutants_of_a_language_are_programs(tmp_path: Path) -> None:
     for number in range(99):
         (tmp_path / ".git" / str(number)).write_text("x = 1")
     (tmp_path / "README").write_text("x = 1")
-    first, again = (GENERATION.make({"mutate": tmp_path}) for _ in range(2))
+    first, again = (Text.generation().make({"mutate": tmp_path}) for _ in range(2))
     assert first.suffix == ".py"
     found = [first.generate(number).text for number in range(100)]
     assert found == [again.generate(number).text for number in range(100)]
@@ -64,6 +65,6 @@ def is_program(text: bytes) -> bool:
 
 @pytest.mark.parametrize(("begin", "end"), [(b"(", b")"), (b"{ a;\n", b"}"), (b"begin ", b"end ")])
 def test_mutants_of_deep_texts(begin: bytes, end: bytes) -> None:
-    seed = seed_of(begin * 5000 + b"x " + end * 5000, "")
+    seed = seed_of(Text("").parse(begin * 5000 + b"x " + end * 5000))
     assert seed is not None
     assert changed(Random(3), seed, None) != seed.view.document.text
