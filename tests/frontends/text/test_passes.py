@@ -154,6 +154,18 @@ def test_a_parameter_goes_with_its_arguments() -> None:
     assert view.document.render(edits) == b"int f();\nx = f() + f();\n"
 
 
+def test_what_nothing_uses_goes_in_one_run() -> None:
+    unused = "".join(f"extern int f{n}(int a, int b);\n" for n in range(300))
+    text = unused + "int main(int x)\n{\n  x = f7(x + 1, 2);\n  return f250(f99(x, 3), x);\n}\n"
+    kept = reduce(
+        text.encode(),
+        lambda text: declared(text) and b"f7(x + 1" in text and b"f99(" in text,
+        format="text",
+        max_checks=10,
+    )
+    assert len(kept.text) <= 250
+
+
 @pytest.mark.parametrize(
     ("text", "names"),
     [
