@@ -39,6 +39,8 @@ class Run(NamedTuple):
     """The age of the first half of a run that failed, of which this is the second."""
     opened: bool = False
     """Whether its elements are open already, as it was put off."""
+    waits: bool = False
+    """Whether what is set free later may still join it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,21 +124,33 @@ class BestFirst(Search):
         return state._with(run.node, second, twin=state.age, opened=run.opened)
 
     def _with(
-        self, node: int, positions: Sequence[int], *, twin: int = 0, opened: bool = False
+        self,
+        node: int,
+        positions: Sequence[int],
+        *,
+        twin: int = 0,
+        opened: bool = False,
+        waits: bool = False,
     ) -> BestFirst:
         items = self.tree.parts(node)
         assert items is not None
         weight = sum(items.weights[at] for at in positions)
         pending = list(self.pending)
         age = self.age + 1
-        insort(pending, Run(weight, -age, node, tuple(positions), -twin, opened))
+        insort(pending, Run(weight, -age, node, tuple(positions), -twin, opened, waits))
         return replace(self, pending=tuple(pending), age=age)
 
     def _divided(self, node: int, positions: tuple[int, ...]) -> BestFirst:
         """Put off what other parts need of some elements that are open; the rest is a run."""
         free = self.tree.free(node, positions, self.gone)
-        state = self._with(node, free, opened=True) if free else self
-        rest = tuple(at for at in positions if at not in {*free})
+        those, state = {*free}, self
+        if free:
+            # One check for all that was set free before its turn has come.
+            same = [run for run in self.pending if run.waits and run.node == node]
+            others = tuple(run for run in self.pending if not (run.waits and run.node == node))
+            joined = sorted(those.union(*(run.positions for run in same)))
+            state = replace(self, pending=others)._with(node, joined, opened=True, waits=True)
+        rest = tuple(at for at in positions if at not in those)
         return replace(state, held=(*state.held, (node, rest))) if rest else state
 
     def _put_off(self, run: Run) -> BestFirst | None:
