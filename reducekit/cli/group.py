@@ -146,16 +146,20 @@ def _format_of(path: str, arguments: Sequence[str], ctx: click.Context) -> str:
     if os.path.isdir(path):
         return registry.ANY_TEXT
     data = read_text(Path(path))
-    if data.startswith(b"#!") and len(arguments) > 1 and os.path.isfile(arguments[1]):
+    second = len(arguments) > 1 and os.path.exists(arguments[1])
+    if second and data.startswith(b"#!") and "--oracle" not in arguments:
         # C-Vise and Shrink Ray take the arguments in this order: the test, the input.
         file = Path(arguments[1])
-        known = registry.guess_format(str(plain_path(file)), read_text(file)[:_HEAD])
+        known = file.is_file() and registry.guess_format(
+            str(plain_path(file)), read_text(file)[:_HEAD]
+        )
         command = "reducekit" if known else f"reducekit {registry.ANY_TEXT}"
+        inputs = shlex.join(itertools.takewhile(os.path.exists, arguments[1:]))
         raise click.UsageError(
-            f"{path} is a script: for a test, type {command} {file} --oracle {path}", ctx
+            f"{path} is a script: for a test, type {command} {inputs} --oracle {path}", ctx
         )
     found = registry.guess_format(str(plain_path(Path(path))), data[:_HEAD])
-    if found is None and len(arguments) > 1 and os.path.exists(arguments[1]):
+    if found is None and second:
         return registry.ANY_TEXT  # which alone reduces several files
     if found is None:
         formats = ", ".join(registry.names(registry.FRONTENDS))

@@ -68,8 +68,9 @@ def options_from(values: Mapping[str, Any], frontend: Format) -> Options:
     """Collect the options of a session from a command's parameters. Raises UsageError."""
     chosen = _values(Options, values)
     words = values["words"]
-    _refuse_script(values["input"], words)
     enough = 1 if values["command"] or values["oracle"] else 2
+    if enough > 1:
+        _refuse_script(values["input"], words)
     more = _more_inputs(words, enough)
     if more and not frontend.several and os.path.getsize(more[0]):
         raise UsageError(
@@ -108,12 +109,12 @@ def _usual_jobs(values: Mapping[str, Any], words: Sequence[str]) -> int:
 
 def _refuse_script(path: Path, words: Sequence[str]) -> None:
     """Raise UsageError for a test before the input, as C-Vise and Shrink Ray have them."""
-    if words and os.access(path, os.X_OK) and os.path.isfile(path) and os.path.isfile(words[0]):
+    if words and os.access(path, os.X_OK) and os.path.isfile(path) and os.path.exists(words[0]):
         with open(path, "rb") as file:
             if file.read(2) == b"#!":
                 test = path if "/" in str(path) else f"./{path}"
                 raise UsageError(
-                    f"{path} is a script: for a test, name the input first: {words[0]} "
+                    f"{path} is a script: for a test, name the input first: {shlex.join(words)} "
                     f"--oracle {test}"
                 )
 

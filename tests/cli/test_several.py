@@ -96,6 +96,14 @@ def test_the_first_file_is_the_argument_unless_the_command_names_one(project: To
         assert said in done.out, done.err
 
 
+def test_the_order_of_cvise(project: Tool) -> None:
+    for words in ("./test.sh main.c b.h", "./test.sh in", "text ./test.sh main.c b.h"):
+        done = project(*words.split())
+        inputs = words.partition("test.sh ")[2]
+        assert f"{inputs} --oracle ./test.sh" in done.err
+        assert done.code == 2
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
