@@ -327,7 +327,8 @@ class Slot:
     def _tidied(self) -> bool:
         """Return whether all leftovers are gone. Raises OSError."""
         gone = True
-        for place, kept in ((self.directory, self._entries), (self.tmp, ())):
+        entries = self._entries[self._file is None :]  # a folder of files is made for each run
+        for place, kept in ((self.directory, entries), (self.tmp, ())):
             # From the top, and never through a link that the command created: it leads
             # to other people's files.
             found = directory_at(place)
