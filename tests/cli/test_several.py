@@ -96,6 +96,13 @@ def test_the_first_file_is_the_argument_unless_the_command_names_one(project: To
         assert said in done.out, done.err
 
 
+def test_a_test_that_takes_its_folder_apart(project: Tool) -> None:
+    """Each run has a new one."""
+    test = "rm -f main.c b.h; mkdir -p main.c/x; chmod 0 main.c; cd ..; mv input gone; exit 0"
+    project.script("test.sh", f"{TEST} || exit 1; {test}")
+    small(project, project("text", "in", "--oracle", "./test.sh", "-o", "small"))
+
+
 def test_the_order_of_cvise(project: Tool) -> None:
     for words in ("./test.sh main.c b.h", "./test.sh in", "text ./test.sh main.c b.h"):
         done = project(*words.split())

@@ -167,10 +167,6 @@ def back_up(path: Path, backup: Path, text: bytes) -> None:
 def rescue(text: bytes, suffix: str) -> Path | None:
     """Write a result without an output path to a temporary file; return its path."""
     try:
-        if spans(text):
-            folder = Path(tempfile.mkdtemp(prefix="reduced-"))
-            lay_out(folder, unpack(text))
-            return folder
         with tempfile.NamedTemporaryFile(prefix="reduced-", suffix=suffix, delete=False) as file:
             file.write(text)
     except OSError:
@@ -351,15 +347,9 @@ def keep_edited(output: Path, edited: bytes) -> str:
     """Copy an output that was edited to a numbered name, and report that. Raises UsageError."""
     numbered = _numbered(output)
     try:
-        if spans(edited):
-            lay_out(numbered, unpack(edited))
-        else:
-            with open(numbered, "xb") as file:
-                file.write(edited)
-    except OSError as error:
-        raise UsageError(
-            f"{output} was edited, and no copy can be kept as {numbered}: {error.strerror}"
-        ) from None
+        write_file(numbered, edited)
+    except UsageError as error:
+        raise UsageError(f"{output} was edited, and no copy can be kept: {error}") from None
     return f"{output} was edited since the last run: the edited text is kept as {numbered}"
 
 
