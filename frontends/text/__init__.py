@@ -74,7 +74,16 @@ class Text(Format):
                 arguments,
                 attributes,
             ),
-            closing=(comments, tokens, calls, runs, shorter, blanks, empty_lines, indentation),
+            closing=(
+                comments,
+                tokens,
+                shorter,
+                blanks,
+                empty_lines,
+                indentation,
+                calls,
+                runs,
+            ),
         )
 
     @classmethod
