@@ -1,4 +1,4 @@
-"""Runs the commands of tutorial.md and recipes.md: `python -m docs.typed` rewrites the outputs.
+"""Runs the commands of tutorial.md, recipes.md and text.md: `python -m docs.typed` rewrites outputs.
 
 The tests run them, too, and compare: all but times, places, how much was tried, and progress.
 """
@@ -17,7 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parents[1]
-LESSON, RECIPES = (CHECKOUT / "docs" / name for name in ("tutorial.md", "recipes.md"))
+LESSON, RECIPES, TEXT = (
+    CHECKOUT / "docs" / name for name in ("tutorial.md", "recipes.md", "text.md")
+)
 FILES = CHECKOUT / "examples" / "tutorial"
 HOME = "~/tutorial"
 _BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
@@ -112,7 +114,7 @@ def begin(folder: Path) -> None:
 
 def main() -> None:
     """Run all steps and write the documents."""
-    for document in (LESSON, RECIPES):
+    for document in (LESSON, RECIPES, TEXT):
         text = document.read_text(encoding="utf-8")
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name).resolve()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator
 from heapq import nlargest
 
@@ -25,56 +26,58 @@ _KEYWORDS = frozenset(
 """Words that many languages have."""
 
 
-def parts(view: TextView, most: int, least: float) -> list[tuple[int, int]]:
-    """Return the largest parts, in order: nodes, and within how many others each is."""
+def parts(view: TextView, most: int, least: float) -> list[tuple[int, int, int]]:
+    """Return the largest parts, in order: a node, its depth, and where it begins after comments."""
     document, kind = view.document, view.kind
-    start, parent, depth = document.start, document.parent, bytearray(len(kind))
+    start, end, parent, depth = document.start, document.end, document.parent, bytearray(len(kind))
+    head, token = array("i", start), len(document.text)
+    for node in range(len(kind) - 1, -1, -1):
+        if kind[node] >= Kind.WORD and kind[node] != Kind.COMMENT:
+            token = start[node]
+        head[node] = token if token < end[node] else start[node]
     found = []
     for node in range(1, len(kind)):
         above = parent[node]
         depth[node] = depth[above]
-        if kind[node] in _PARTS and (start[node] > start[above] or above == 0):
+        if kind[node] in _PARTS and (head[node] != head[above] or not depth[above]):
             depth[node] = min(depth[above] + 1, _DEEPEST)
             if depth[node] < _DEEPEST and view.weight(node) >= least:
                 found.append(node)
     # Of equal ones the outer first: each has those around it.
     largest = nlargest(most, found, key=lambda node: (view.weight(node), -node))
-    return [(node, depth[node] - 1) for node in sorted(largest)]
+    return [(node, depth[node] - 1, head[node]) for node in sorted(largest)]
 
 
-def _label(view: TextView, node: int) -> str:
-    """Return the first line of a part, after comments; more if it is just a bracket."""
-    kind, within = view.kind, range(node, view.document.stop[node])
-    first = next((n for n in within if kind[n] >= Kind.WORD and kind[n] != Kind.COMMENT), node)
-    start = view.document.start[first]
-    text = view.document.text[start : view.document.end[node]][: 9 * _LETTERS]
+def _label(view: TextView, node: int, head: int) -> str:
+    """Return the first line of a part; more if it is just a bracket."""
+    text = view.document.text[head : view.document.end[node]][: 9 * _LETTERS]
     line = b" ".join(text.split(b"\n", 1)[0].split())
     return shortened(line if len(line) > 2 else b" ".join(text.split()), _LETTERS)
 
 
 def lines(view: TextView) -> Iterator[str]:
     """Yield the outline for a terminal."""
-    text, start = view.document.text, view.document.start
-    for node, depth in parts(view, _PRINTED, _LEAST * len(text)):
-        share, line = view.weight(node) / len(text), text.count(b"\n", 0, start[node]) + 1
-        yield f"{100 * share:5.1f} %  line {line:5}  {'  ' * depth}{_label(view, node)}"
+    text = view.document.text
+    for node, depth, head in parts(view, _PRINTED, _LEAST * len(text)):
+        share, line = view.weight(node) / len(text), text.count(b"\n", 0, head) + 1
+        yield f"{100 * share:5.1f} %  line {line:5}  {'  ' * depth}{_label(view, node, head)}"
 
 
 def diagram(view: TextView) -> Diagram:
     """Return the outline, below the whole text, and the colours."""
     document, kind = view.document, view.kind
     start, end = document.start, document.end
-    found = [(0, -1), *parts(view, _DRAWN, 1)]
+    found = [(0, -1, 0), *parts(view, _DRAWN, 1)]
     below: list[list[int]] = [[] for _ in found]
     path: list[int] = []
-    for number, (_, depth) in enumerate(found):
+    for number, (_, depth, _) in enumerate(found):
         del path[depth + 1 :]
         if path:
             below[path[-1]].append(number)
         path.append(number)
     nodes = [
-        Node(_label(view, n), f"{view.weight(n):,} bytes", "inner", start[n], end[n], edges)
-        for (n, _), edges in zip(found, below, strict=True)
+        Node(_label(view, n, head), f"{view.weight(n):,} bytes", "inner", start[n], end[n], edges)
+        for (n, _, head), edges in zip(found, below, strict=True)
     ]
     inks = []
     for node in view.tokens:

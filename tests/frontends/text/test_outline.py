@@ -42,9 +42,9 @@ def test_of_many_parts_the_largest_are_shown() -> None:
     text = b"".join(b"f(%d, a%s);\n" % (n, b" + b" * (n % 7)) for n in range(3000))
     view = Text().parse(text)
     found = parts(view, 1000, 0)
-    least = min(view.weight(node) for node, _ in found)
+    least = min(view.weight(node) for node, _, _ in found)
     assert len(found) == 1000
     assert least == 27
     deep = Text().parse(b"{ a;\n" * 10**5 + b"}" * 10**5)
-    assert max(depth for _, depth in parts(deep, 1000, 0)) < 40
+    assert max(depth for _, depth, _ in parts(deep, 1000, 0)) < 40
     assert len(list(lines(deep))) < 40
