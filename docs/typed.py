@@ -1,4 +1,4 @@
-"""Runs the commands of tutorial.md, recipes.md and text.md: `python -m docs.typed` rewrites outputs.
+"""Runs the commands of tutorial.md, recipes.md and text.md: `python -m docs.typed` updates them.
 
 The tests run them, too, and compare: all but times, places, how much was tried, and progress.
 """

@@ -52,7 +52,8 @@ def show(
     For a BTOR file: which nodes dominate most others. A node dominates the nodes that are reachable
     from the roots only through it. Pictures show the same as `alone`, with the layer of each node
     and its immediate dominator. For an API trace: its timeline. For a model of an API (a .toml
-    file, or a name such as lingeling): its states; with -o, their chart.
+    file, or a name such as lingeling): its states; with -o, their chart. For any other text: its
+    largest parts.
     """
     with process.interrupts.allowed():
         found = _inspection(input, notation)

@@ -1,4 +1,4 @@
-"""docs/tutorial.md and recipes.md, typed word by word: they show what is printed, but for times."""
+"""The commands of tutorial.md, recipes.md and text.md: what is printed, but for times, is shown."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from docs import typed as documents
-from docs.typed import LESSON, RECIPES, Part, begin, normalised, parts, run
+from docs.typed import LESSON, RECIPES, TEXT, Part, begin, normalised, parts, run
 
 _PARTS = parts(RECIPES)
 _PREPARATION = _PARTS[0]
@@ -53,6 +53,14 @@ def test_the_lesson(tmp_path: Path) -> None:
     begin(tmp_path)
     for part in parts(LESSON):
         typed(part, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.debian("gcc", "eprover", "jq", "yosys", "iverilog")
+@pytest.mark.parametrize("part", [pytest.param(each, id=each.title) for each in parts(TEXT)])
+def test_a_text(part: Part, tmp_path: Path) -> None:
+    begin(tmp_path)
+    typed(part, tmp_path)
 
 
 def test_every_user_has_a_section() -> None:
