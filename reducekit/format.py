@@ -204,6 +204,8 @@ class Schedule:
     effort: Effort = "normal"
     alone: frozenset[str] = frozenset()
     """Passes, by name, that begin only after all before them: they check candidates themselves."""
+    vain: float = 1.0
+    """The search ends when the last success is this share of all checks ago, and some dozen."""
     drawn: frozenset[str] = frozenset()
     """Passes, by name, that draw candidates at random: one that found nothing is left out until the
     text is a good deal smaller."""

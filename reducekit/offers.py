@@ -299,10 +299,11 @@ class Offers:
         """
         return self
 
-    def guesses(self, text: bytes, good: Sequence[Probe], bad: Probe) -> Iterable[bytes]:
+    def guesses(self, text: bytes, good: Sequence[Probe], bad: Probe | None) -> Iterable[bytes]:
         """Return parts of the input, the smallest first: the reduction begins with one that fails.
 
-        The runs `good` answered unsat; `bad` did not, or was costly.
+        The runs `good` answered unsat; `bad` did not, or was costly. Without a failure about
+        answers there are no runs to ask.
         """
         return ()
 

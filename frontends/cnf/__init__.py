@@ -7,19 +7,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reducekit.format import FormatCheck, Schedule
 from reducekit.frontends.cnf import passes as each
+from reducekit.frontends.cnf import variables as replacing
 from reducekit.frontends.cnf.reader import HEADER, View, problems, recognises
 from reducekit.frontends.common.offers import JudgesModels
+from reducekit.offers import Probe
 from reducekit.search.strategy import Passes
 
 # Comments, the header, lists of variables (which may go on on other lines), the end of SATLIB.
 _NO_CLAUSES = re.compile(
     rb"^[ \t]*(?:[cp][^\n]*|[ae]\s[-0-9\s]*?(?<=\s)0(?!\S))|%[\s\S]*", re.MULTILINE
 )
+
+_SELDOM = frozenset(
+    {"clauses", "literals", "constants", "other constants", "merges", "largest weight"}
+)
+"""Passes that, where they found nothing, wait until the formula is a good deal smaller."""
 
 
 class Cnf(JudgesModels):
@@ -49,24 +56,38 @@ class Cnf(JudgesModels):
         found = super().check(text)
         return FormatCheck(problems(View(text)), found.summary)
 
+    def guesses(self, text: bytes, good: Sequence[Probe], bad: Probe | None) -> list[bytes]:
+        """Return unsatisfiable parts of the formula."""
+        from reducekit.frontends.cnf.core import cores
+
+        view = View(text)
+        return [each.only(view, core) for core in cores(view)]
+
     def schedule(self, passes: Passes) -> Schedule:
         """Return the passes, those first that take most away for the fewest checks."""
         return Schedule(
             once=(each.comments, each.header),
             rounds=(
-                each.constants,
+                each.components,
+                replacing.units,
+                replacing.constants,
                 each.clauses,
                 each.literals,
-                each.other_constants,
-                each.merges,
+                replacing.other_constants,
+                replacing.merges,
+                each.soft_clauses,
+                each.largest_weight,
                 each.weights,
+                each.top_weight,
                 each.names,
             ),
-            closing=(each.eliminations, each.negated_merges, each.header, each.layout),
+            closing=(each.eliminations, each.header, each.fewest_variables, each.layout),
+            vain=0.25,
+            drawn=_SELDOM,
         )
 
     def order(self, text: bytes) -> Any:
-        """Return the key of the order: literals with clauses, then variables, bytes, text.
+        """Return the key of the order: literals with clauses, variables, bytes, text.
 
         A header that counts too many or too few clauses comes first: by merging the changes of
         several candidates one could get worse. This reads no numbers, as it is called for every
@@ -77,8 +98,10 @@ class Cnf(JudgesModels):
         words = _NO_CLAUSES.sub(b"", text).split()
         clauses = words.count(b"0")
         wrong = abs(int(numbers[1]) - clauses) if len(numbers) > 1 and numbers[1].isdigit() else 0
+        # Of equally long ones, what has more hard clauses.
+        hard = words.count(b"h" if len(numbers) < 3 else numbers[2])
         variables = len({word.lstrip(b"-") for word in set(words)})
-        return wrong, len(words), variables, len(text), text
+        return wrong, len(words), -hard, variables, len(text), text
 
     def measure(self, view: View) -> Mapping[str, int]:
         """Count bytes, clauses, literals and variables."""

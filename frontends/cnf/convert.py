@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from reducekit.errors import UsageError
 from reducekit.frontends.cnf.reader import Line, View, problems, recognises, write
+from reducekit.frontends.cnf.variables import joined
 from reducekit.offers import Conversions, Converted, Inspection, Notation
 
 _SUFFIXES = {
@@ -129,28 +130,12 @@ def _lines(view: View) -> Iterator[str]:
         if prefixes[prefix]:
             yield f"{what}: {prefixes[prefix]:,}"
     used = set(view.literals)
+    clauses = [view.line(at) for at in range(len(view)) if view.counts(at)]
     pure = sum(-each not in used for each in used)
     if pure:
         yield f"variables of one sign only: {pure:,}"
-    parts = _components(view)
+    image = joined((abs(each), abs(line.literals[0])) for line in clauses for each in line.literals)
+    parts = Counter(image.get(each, each) for each in view.variables).values()
     if len(parts) > 1:
         yield f"independent parts: {len(parts):,}; variables of the largest: {max(parts):,}"
     yield from problems(view)
-
-
-def _components(view: View) -> list[int]:
-    """Return the number of variables of each part that shares none with the others."""
-    parent: dict[int, int] = {each: each for each in view.variables}
-
-    def top(variable: int) -> int:
-        while parent[variable] != variable:
-            parent[variable] = variable = parent[parent[variable]]
-        return variable
-
-    for at in range(len(view)):
-        literals = view.literals[view.first[at] : view.first[at + 1]]
-        if view.counts(at) and literals:
-            first = top(abs(literals[0]))
-            for each in literals[1:]:
-                parent[top(abs(each))] = first
-    return list(Counter(map(top, view.variables)).values())

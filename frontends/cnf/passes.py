@@ -1,32 +1,39 @@
 """What may be changed in a file of clauses.
 
-Three ideas carry all passes. Clauses and literals are items to be dropped. A variable can be
-replaced everywhere, by a constant or another literal: clauses that become true go, literals that
-become false too, so that an unsatisfiable formula stays so. And a variable can be eliminated by
-resolution, which keeps both answers (Davis & Putnam 1960; here only where it does not grow the
-formula, as in Eén & Biere, SAT 2005). Every change brings the header along.
+Clauses and literals are items to be dropped, and weights are made smaller. A variable can be
+eliminated by resolution, which keeps both answers (Davis & Putnam 1960; here only where it does not
+grow the formula, as in Eén & Biere, SAT 2005), or replaced (`variables`). Every change brings the
+header along.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
-from math import floor
+from math import ceil, floor, isqrt
 
 from reducekit.change import Change, Edit
 from reducekit.format import pass_
-from reducekit.frontends.cnf.reader import LIMIT, Line, View
+from reducekit.frontends.cnf.reader import Line, View
+from reducekit.frontends.cnf.variables import joined
 from reducekit.frontends.common.items import NodeItems, WholeItems
-from reducekit.search.problem import IndependentChanges, IndependentItems, Items, Selection
+from reducekit.search.problem import (
+    NOTHING,
+    FixedSearch,
+    IndependentChanges,
+    IndependentItems,
+    Items,
+    Search,
+    Selection,
+)
 
-TRUE = LIMIT
-"""A literal that is true; -TRUE is false."""
+_PRECISION = 6
+"""Numbers are searched up to a part in this power of 2."""
 _MANY = 4000
 """Of a formula with more clauses, no variable is eliminated: each candidate looks at all."""
-_LISTS = (b"a", b"e")
-_Image = Mapping[int, int]
-"""What variables become: literals, TRUE or -TRUE."""
 
 
 class _Clauses(IndependentItems):
@@ -58,6 +65,14 @@ def clauses(view: View) -> Items:
     return _Clauses(view)
 
 
+def only(view: View, kept: Sequence[int]) -> bytes:
+    """Return the text with some clauses only."""
+    dropped = frozenset(range(len(view))).difference(kept)
+    return view.document.render(
+        {each.node: each.template for each in _Clauses(view).change(dropped, NOTHING).edits}
+    )
+
+
 @pass_("literals", lambda view: bool(view.literals))
 def literals(view: View) -> Items:
     """Drops literals."""
@@ -67,115 +82,23 @@ def literals(view: View) -> Items:
     return NodeItems(view.document, nodes, lambda node: Edit(node, ()), "drop literals")
 
 
-class _Replaced(IndependentItems):
-    """Variables as items; `image` says what the chosen ones become."""
-
-    def __init__(
-        self, view: View, variables: Sequence[int], image: Callable[[Iterable[int]], _Image],
-        what: str,
-    ) -> None:  # fmt: skip
-        self.view, self.variables, self.what = view, variables, what
-        self._image = image
-        self.weights: Sequence[int] = [len(view.occurrences[each]) for each in variables]
-        self._earlier: tuple[Selection | None, _Image, frozenset[int]] = (None, {}, frozenset())
-
-    def change(self, chosen: Selection, taken: Selection) -> Change:
-        view = self.view
-        before, gone = self._after(taken)
-        image = self._image(self.variables[item] for item in sorted({*chosen, *taken}))
-        changed = [each for each, becomes in image.items() if before.get(each) != becomes]
-        touched = sorted({clause for each in changed for clause in view.occurrences[each]})
-        dropped = set(gone)
-        edits: list[Edit] = []
-        for clause in touched:
-            line = replaced(view.line(clause), image)
-            edits.append(Edit(view.nodes[clause], () if line is None else (bytes(line),)))
-            if view.counts(clause):
-                (dropped.add if line is None else dropped.discard)(clause)
-        return Change((*view.head(len(dropped)), *edits), self.what)
-
-    def _after(self, taken: Selection) -> tuple[_Image, frozenset[int]]:
-        """Return what variables have become, and which clauses are gone that a header counts."""
-        if self._earlier[0] is not taken:
-            view = self.view
-            image = self._image(self.variables[item] for item in sorted(taken))
-            touched = {clause for each in image for clause in view.occurrences[each]}
-            gone = (
-                clause
-                for clause in touched
-                if view.counts(clause) and replaced(view.line(clause), image) is None
-            )
-            self._earlier = (taken, image, frozenset(gone))
-        return self._earlier[1:]
-
-
-def replaced(line: Line, image: _Image) -> Line | None:
-    """Return a clause after a replacement of variables; None if it is true, or an empty list."""
-    listed = line.prefix in _LISTS or line.prefix.startswith(b"c")
-    found: dict[int, None] = {}
-    for literal in line.literals:
-        becomes = image.get(abs(literal))
-        if becomes is None:
-            becomes = literal
-        elif literal < 0:
-            becomes = -becomes
-        if listed:
-            # Of quantified and counted variables only names are left; assumptions keep signs.
-            if abs(becomes) != TRUE:
-                found[abs(becomes) if literal > 0 and line.prefix != b"a" else becomes] = None
-        elif becomes == TRUE or -becomes in found:
-            return None
-        elif becomes != -TRUE:
-            found[becomes] = None
-    return None if listed and not found else Line(line.prefix, list(found))
-
-
-def _constant(view: View, *, against: bool) -> Items:
-    surplus = dict.fromkeys(view.variables, 0)
-    for literal in view.literals:
-        surplus[abs(literal)] += 1 if literal > 0 else -1
-
-    def image(variables: Iterable[int]) -> _Image:
-        return {each: TRUE if (surplus[each] >= 0) != against else -TRUE for each in variables}
-
-    return _Replaced(view, view.variables, image, "set variables")
-
-
-@pass_("constants", lambda view: bool(view.variables))
-def constants(view: View) -> Items:
-    """Makes variables constant, so that most of their literals are true."""
-    return _constant(view, against=False)
-
-
-@pass_("other constants", lambda view: bool(view.variables))
-def other_constants(view: View) -> Items:
-    """Makes variables constant, so that most of their literals are false."""
-    return _constant(view, against=True)
-
-
-def _merged(view: View, sign: int) -> Items:
-    before = dict(zip(view.variables[1:], view.variables, strict=False))
-
-    def image(variables: Iterable[int]) -> _Image:
-        found: dict[int, int] = {}
-        for each in variables:  # ascending, so the one before is known
-            stays = before[each]
-            found[each] = sign * found.get(stays, stays)
-        return found
-
-    return _Replaced(view, view.variables[1:], image, "merge variables")
-
-
-@pass_("merges", lambda view: len(view.variables) > 1)
-def merges(view: View) -> Items:
-    """Replaces variables by the one before that stays."""
-    return _merged(view, 1)
-
-
-@pass_("negated merges", lambda view: len(view.variables) > 1)
-def negated_merges(view: View) -> Items:
-    """Replaces variables by the negation of the one before that stays."""
-    return _merged(view, -1)
+@pass_("components", lambda view: view.format == "cnf" and len(view) > 1)
+def components(view: View) -> Items | None:
+    """Drops parts of the formula that share no variables with the others."""
+    parts: dict[int, set[int]] = {}
+    pairs = ((abs(each), abs(line.literals[0])) for line in view.lines() for each in line.literals)
+    image = joined(pairs)
+    for clause in range(len(view)):
+        start = view.first[clause]
+        variable = abs(view.literals[start]) if start < view.first[clause + 1] else 0
+        parts.setdefault(image.get(variable, variable), set()).add(clause)
+    if len(parts) < 2:
+        return None
+    found, dropped = sorted(parts.values(), key=len), _Clauses(view)
+    return WholeItems(
+        len(found),
+        lambda items: dropped.change(set[int]().union(*(found[each] for each in items)), NOTHING),
+    )
 
 
 @pass_("names")
@@ -287,26 +210,89 @@ def comments(view: View) -> Items:
     return NodeItems(view.document, view.comments, lambda node: Edit(node, ()), "drop comments")
 
 
+@dataclass(frozen=True, slots=True)
+class _Least(Search):
+    """Searches the smallest number that will do, by halving: `low` will not, `high` will."""
+
+    edits: Callable[[int], Iterable[Edit]]
+    """Returns the edits that bring in a number instead of `high`."""
+    what: str
+    first: int
+    """What is tried first: the least that makes sense."""
+    low: int
+    high: int
+
+    def propose(self) -> Change | None:
+        if self.high - self.low <= max(1, self.high >> _PRECISION):
+            return None
+        return Change(tuple(self.edits(self._next)), self.what)
+
+    def after(self, ok: bool) -> Search:
+        return replace(self, high=self._next) if ok else replace(self, low=self._next)
+
+    @property
+    def _next(self) -> int:
+        if self.low < self.first:
+            return self.first
+        return max(self.low + 1, isqrt(self.low * self.high))
+
+
+@pass_("largest weight", lambda view: view.format == "wcnf")
+def largest_weight(view: View) -> FixedSearch | None:
+    """Makes all larger weights of soft clauses the same: a search by halving."""
+    soft = _soft(view)
+    if not soft:
+        return None
+    nodes = [(view.nodes[clause] + 1, weight) for clause, weight in soft.items()]
+    return FixedSearch(
+        _Least(
+            lambda most: (Edit(node, (b"%d" % most,)) for node, own in nodes if own > most),
+            "weights", 1, 0, ceil(max(soft.values())),
+        )
+    )  # fmt: skip
+
+
 @pass_("weights", lambda view: view.format == "wcnf")
 def weights(view: View) -> Iterable[Change]:
-    """Makes the weights of soft clauses 1, and that of hard ones just larger than their sum."""
+    """Makes the weights of soft clauses 1."""
+    for clause in _soft(view):
+        yield Change((Edit(view.nodes[clause] + 1, (b"1",)),), "weights")
+
+
+def _soft(view: View) -> dict[int, float]:
+    """Return the soft clauses with weights other than 0 and 1, and these."""
+    return {
+        clause: float(prefix)
+        for clause, prefix in enumerate(view.prefixes)
+        if prefix not in (b"0", b"1") and not view.is_hard(prefix)
+    }
+
+
+@pass_("soft clauses", lambda view: view.format == "wcnf")
+def soft_clauses(view: View) -> Iterable[Change]:
+    """Makes soft clauses hard."""
+    top = b"h" if view.header is None else None if view.top is None else b"%d" % view.top
+    for clause, prefix in enumerate(view.prefixes):
+        if top is not None and not view.is_hard(prefix):
+            yield Change((Edit(view.nodes[clause] + 1, (top,)),), "make hard")
+
+
+@pass_("top weight", lambda view: view.format == "wcnf" and view.top is not None)
+def top_weight(view: View) -> Items | None:
+    """Makes the weight of hard clauses just larger than the sum of the others: one item."""
     hard = [clause for clause, prefix in enumerate(view.prefixes) if view.is_hard(prefix)]
-    for clause in sorted({*range(len(view))}.difference(hard)):
-        if view.prefixes[clause] not in (b"1", b"0"):
-            yield Change((Edit(view.nodes[clause] + 1, (b"1",)),), "weights")
-    if view.header is None or view.top is None:
-        return
     soft = sum(map(float, view.prefixes)) - sum(float(view.prefixes[clause]) for clause in hard)
     top = floor(soft) + 1
-    if top < view.top:
-        header = Edit(view.header_node, (b"p wcnf %d %d %d" % (*view.header[:2], top),))
-        own = (Edit(view.nodes[clause] + 1, (b"%d" % top,)) for clause in hard)
-        yield Change((header, *own), "weights")
+    if view.header is None or view.top is None or top >= view.top:
+        return None
+    header = Edit(view.header_node, (b"p wcnf %d %d %d" % (*view.header[:2], top),))
+    own = (Edit(view.nodes[clause] + 1, (b"%d" % top,)) for clause in hard)
+    return IndependentChanges([Change((header, *own), "weights")])
 
 
 @pass_("header")
 def header(view: View) -> Items | None:
-    """Corrects a wrong header; of a right one, the variables that no clause has go."""
+    """Corrects a wrong header; in a right one, drops the variables that no clause has."""
     if view.header is None or len(view.header) < 2:
         return None
     largest = max(view.variables, default=0)
@@ -315,6 +301,13 @@ def header(view: View) -> Items | None:
         return None
     edits = view.head(0, largest if right else max(largest, view.header[0]), right=True)
     return IndependentChanges([Change(tuple(edits), "header")])
+
+
+@pass_("fewest variables", lambda view: view.header is not None and len(view.header) > 1)
+def fewest_variables(view: View) -> FixedSearch:
+    """Searches the fewest variables that the header may say, by halving."""
+    most, largest = (view.header or (0,))[0], max(view.variables, default=0)
+    return FixedSearch(_Least(partial(view.head, 0), "header", largest, largest - 1, most))
 
 
 @pass_("layout")

@@ -143,11 +143,11 @@ class Smt2(Format):
 
         return variant(text, number)
 
-    def guesses(self, text: bytes, good: Sequence[Probe], bad: Probe) -> list[bytes]:
+    def guesses(self, text: bytes, good: Sequence[Probe], bad: Probe | None) -> list[bytes]:
         """Return the unsat core, and what is instantiated or ground besides."""
         from reducekit.frontends.smt2.answers.assertions import guesses
 
-        return guesses(text, good, bad)
+        return [] if bad is None else guesses(text, good, bad)
 
     def rejects(self, line: str, *, well_formed: bool) -> bool:
         """Return whether a failure line says that a solver need not accept the script."""

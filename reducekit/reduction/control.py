@@ -124,6 +124,10 @@ class Control:
         self._condition.notify_all()
 
 
+_SOME = 24
+"""Checks without success that say nothing yet."""
+
+
 @dataclass(slots=True)
 class Counts:
     """What a reduction has cost so far. Only `runs` depends on timing."""
@@ -183,6 +187,8 @@ class Spending:
     early: bool = False
     """Whether checks or time ran out: continuing may make the text smaller."""
     begin: float = field(default_factory=time.monotonic)
+    guessed: bool = False
+    """Whether the search began with a part of the input that was guessed."""
 
     @property
     def elapsed(self) -> float:
@@ -202,6 +208,10 @@ class Spending:
     def take(self, interesting: bool) -> None:
         """Record the verdict of a check."""
         self.failures = 0 if interesting else self.failures + 1
+
+    def is_vain(self, share: float) -> bool:
+        """Return whether more than this share of the checks came after the last success."""
+        return self.failures > max(_SOME, share * self.counts.checks)
 
     def require_check(self, *, known: bool = False) -> None:
         """Stop if no check may follow; one that is `known` from the journal is free."""

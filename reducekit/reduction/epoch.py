@@ -162,6 +162,10 @@ class Epoch:
             if shared.control.requested:
                 shared.verdicts.handle_requests()
                 self._skip_pass()
+            if self._is_vain():
+                shared.verdicts.cancel_all()
+                scheduler.abandon()
+                return self.accepted > 0, None
             # Between candidates, when nothing is half done.
             if shared.verdicts.sightings.due:
                 shared.look_again()
@@ -197,6 +201,16 @@ class Epoch:
                 self._fill()
             if self.flight:
                 self._settle()
+
+    def _is_vain(self) -> bool:
+        """Return whether too many checks came after the last success to go on.
+
+        A first round tries everything, but where the text is a guess that nothing makes smaller.
+        """
+        position, spending = self.positions[0], self.shared.verdicts.spending
+        if position.round <= 1 and (not spending.guessed or position.helped or self.accepted):
+            return False
+        return spending.is_vain(position.schedule.vain)
 
     def _begin_pass(self) -> None:
         position = self.positions[0]

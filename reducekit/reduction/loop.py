@@ -224,6 +224,7 @@ class Reduction:
                 if verdict.interesting:
                     best.accept(text, verdict.seconds, _STARTS[name], name, key)
                     accepted, self.view = 1, None
+                    spending.guessed = name == GUESSES
                     break
         except Stopped as stop:
             return str(stop)

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from reducekit.events import Accepted, Checked, Event, PassEnded, RolledBack
 from reducekit.executors.executor import Finished
-from reducekit.oracle.also import about_answers
 from reducekit.oracle.criterion import Oracle
 from reducekit.oracle.signature import Signature
 from reducekit.reduction import EARLIER, GUESSES, Budget, Counts, Reduction, Result
@@ -98,7 +97,7 @@ class _Search:
         kind = GUESSES
         if journal is not None and journal.earlier is not None:
             starts, kind = journal.earlier.from_the_smallest(), EARLIER
-        elif about_answers(run.golden.criterion):
+        elif job.frontend.offers("guesses"):
             from reducekit.session.runs.variants import guesses
 
             starts = guesses(run)

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from reducekit.offers import Probe
+from reducekit.oracle.also import about_answers
 from reducekit.oracle.answers import answers
 from reducekit.oracle.command import Command
 from reducekit.oracle.cost import CostAtLeast
@@ -153,22 +154,24 @@ def _probe_of(run: Run, command: Command) -> Probe:
 def guesses(run: Run) -> Iterator[bytes] | None:
     """Return parts of the input that are likely to fail, smallest first; None: no guesses.
 
-    Guesses need a run on the input that answered `unsat`. The published algorithms get none,
-    because their tables count the checks of the algorithm alone.
+    The runs on the input that answered `unsat` may be asked where the failure is about answers. The
+    published algorithms get no guesses, because their tables count the checks of the algorithm
+    alone.
     """
     job, frontend = run.job, run.job.frontend
     if not frontend.offers("guesses") or job.strategy.passes != "own":
         return None
+    chosen, lost = list[Probe](), None
     given = [answers(each) for each in run.golden.outcomes]
     good = [at for at, each in enumerate(given) if each is not None and each[-1] == b"unsat"]
-    if not good:
-        return None
-    bad = next((at for at, each in enumerate(given) if each is None), 0)
-    *chosen, lost = (_probe_of(run, job.commands[at]) for at in (*good[:_MOST], bad))
+    if good and about_answers(run.golden.criterion):
+        bad = next((at for at, each in enumerate(given) if each is None), 0)
+        *chosen, lost = (_probe_of(run, job.commands[at]) for at in (*good[:_MOST], bad))
     try:
-        return iter(frontend.guesses(job.text, chosen, lost))
+        found = list(frontend.guesses(job.text, chosen, lost))
     except Stopped:
         return None
+    return iter(found) if found else None
 
 
 def remains(run: Run) -> list[Remaining]:
