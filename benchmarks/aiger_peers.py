@@ -201,7 +201,7 @@ def main() -> None:
                     f"{row.checks}",
                     f"{row.cpu:.2f}",
                 ]
-                found.append((nodes + 1, size, row.checks, row.cpu))
+                found.append((nodes, nodes + 1, size, row.checks, row.cpu))
                 if reducer is reducers[0] and row.verified and nodes <= options.brute:
                     tried += 1
                     better += (improved := improvable(case, result, folder))
@@ -222,13 +222,16 @@ def report(
     parts = ["# `reducekit aiger` and aigdd", __doc__.partition("\n\n")[2], grid(header, lines)]
     if len(names) > 1:
         ratios = [
-            mean_ratio([(one[at], other[at]) for one, other in pairs], 0.01) for at in range(4)
+            mean_ratio([(one[at], other[at]) for one, other in pairs], 0.01 if at == 4 else 1.0)
+            for at in range(5)
         ]
         larger = sum(one[0] > other[0] for one, other in pairs)
         less = sum(one[0] < other[0] for one, other in pairs)
         said = ", ".join(
             f"{what} {ratio:.2f}"
-            for what, ratio in zip(("nodes + 1", "bytes", "checks", "CPU"), ratios, strict=True)
+            for what, ratio in zip(
+                ("nodes (at least 1)", "nodes + 1", "bytes", "checks", "CPU"), ratios, strict=True
+            )
         )
         parts.append(
             f"{len(pairs)} pairs: fewer nodes {less}, more {larger}. Geometric means: {said}."

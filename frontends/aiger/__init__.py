@@ -8,9 +8,11 @@ the two forms and to BTOR2. From BTOR2, `blasting` makes circuits.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from typing import Any
 
+from reducekit.diagram import Diagram
 from reducekit.format import Schedule
 from reducekit.frontends.aiger import passes as each
 from reducekit.frontends.aiger.files import HEADER, View, counts, read
@@ -20,6 +22,10 @@ from reducekit.search.strategy import Passes
 from reducekit.text import without_mark
 
 _UNREADABLE = 1 << 62
+_REFUSAL = re.compile(
+    r"not work for combinational|[Ee]mpty network|(?:currently |is |are )not supported"
+)
+"""What ABC says of circuits without latches, without outputs, or with justice properties."""
 _FEW = 100
 """Larger circuits have no fingerprint: hardly any two of them are alike, and it takes time."""
 
@@ -99,6 +105,14 @@ class Aiger(Offering):
         from reducekit.frontends.aiger.circuit import canonical
 
         return hashlib.sha256(repr(canonical(read(text))).encode()).digest()[:16]
+
+    def diagram(self, view: View) -> Diagram:
+        from reducekit.frontends.aiger.drawing import diagram
+
+        return diagram(view.circuit, view.document.text)
+
+    def rejects(self, line: str, *, well_formed: bool) -> bool:
+        return _REFUSAL.search(line) is not None
 
     def in_form(self, text: bytes, suffix: str) -> bytes:
         """Return a circuit as text for `.aag`, as a binary file for `.aig`."""

@@ -1,6 +1,7 @@
 """Random circuits, and mutants of circuits.
 
-Random ones have gates over earlier variables, latches, and properties of AIGER 1.0 or 1.9. Mutants
+Random ones have layers of gates over inputs and latches, what nothing uses is joined to a property
+of AIGER 1.0 or 1.9: the shape of the circuits of aigfuzz, with its closures. Mutants
 have other operands, gates around them, other latches and properties, or are two circuits in one.
 Nothing is known of what a mutant reaches. What no property depends on may stay in it, as in what
 synthesis tools read.
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import random
 from array import array
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -211,24 +213,38 @@ _CHANGES: tuple[_Change, ...] = (
 )  # fmt: skip
 
 
-_NEAR = 0.6
-"""How often an operand is one of the last variables, so that circuits become deep."""
-_SMALLEST = 4
+_SMALLEST = 8
+_WITHOUT, _MOST_LATCHES = 0.1, 200
+"""How many circuits have no latch, and the most that one has: half of them have nine or more."""
+_DIFFERENT = 0.95
+"""How often a gate does not use a variable twice."""
 _CONJUNCTION = (0, 2, 4, 6)
 """How many gates make a property harder to reach."""
 _LATER = 0.4
 """How often what such a gate needs is a latch."""
+NONE = "none"
+CLOSURES = ("and", "or", "xor", "merge", "cnf", NONE)
+"""How what nothing uses is joined: `merge` draws each gate, `cnf` has clauses of three over it."""
+_CLOSED = 40
+"""Variables that are joined, at most."""
+_HARD = 4.267
+"""Clauses per variable where half of the formulas are satisfiable (Mertens, Mezard, Zecchina 2006).
+"""
 
 OPTIONS: tuple[FormatOption, ...] = (
-    FormatOption("gates", "Number of gates.", "whole", 60, (), "N", least=1, most=10**6),
+    FormatOption("gates", "Number of gates.", "whole", 2000, (), "N", least=1, most=10**6),
     FormatOption("notation", "Form of the files.", "choice", "aag", ("aag", "aig")),
     FormatOption(
         "version", "1.0: latches start with 0, outputs only. 1.9: all resets and properties.",
         "choice", "1.9", ("1.0", "1.9"),
     ),
     FormatOption(
-        "latches", "Number of latches; default: up to an eighth of the gates.", "whole", None, (),
+        "latches", "Number of latches; default: drawn, up to 200.", "whole", None, (),
         "N", least=0, most=10**6,
+    ),
+    FormatOption(
+        "closure", "How what no gate uses is joined to a property; cnf: 3-SAT; any: drawn.",
+        "choice", "any", ("any", *CLOSURES),
     ),
     FormatOption("vary", "Vary the number of gates, up to --gates.", "flag", default=True),
     *mutation.OPTIONS,
@@ -236,19 +252,73 @@ OPTIONS: tuple[FormatOption, ...] = (
 )  # fmt: skip
 
 
+def layered(rng: random.Random, first: int, gates: int) -> tuple[array[int], array[int], list[int]]:
+    """Return the operands of gates from variable `first` on, and the variables that none uses.
+
+    Width and depth of the layers are drawn; a gate uses the layer before it, and one before that.
+    """
+    left, right = array("i"), array("i")
+    width, lower = drawn_size(rng.random(), 2, max(2, gates)), rng.random() / 2
+    layers = [range(1, first)]
+    unused = [list(layers[0])]
+    for begin in range(first, first + gates, width):
+        layer = range(begin, min(begin + width, first + gates))
+        for _ in layer:
+            found: list[int] = []
+            while len(found) < 2:
+                at = len(layers) - 1
+                while found and at and rng.random() < lower:
+                    at -= 1
+                pool = unused[at]
+                drawn = rng.randrange(len(pool)) if pool else 0
+                variable = pool[drawn] if pool else rng.choice(layers[at])
+                if pool:
+                    pool[drawn] = pool[-1]
+                    pool.pop()
+                elif found and variable == found[0] >> 1 and rng.random() < _DIFFERENT:
+                    variable = rng.randrange(1, begin)
+                found.append(2 * variable + rng.randint(0, 1))
+            left.append(max(found))
+            right.append(min(found))
+        layers.append(layer)
+        unused.append(list(layer))
+    return left, right, [each for pool in unused for each in pool]
+
+
+def closed(
+    rng: random.Random, closure: str, literals: Sequence[int], gate: Callable[[int, int], int]
+) -> int:
+    """Join literals by new gates to one; `gate` makes one and returns its literal."""
+    if closure == "cnf":
+        # A clause is the negation of a conjunction.
+        literals = [
+            gate(gate(*(rng.choice(literals) ^ rng.randint(0, 1) for _ in range(2))), last) ^ 1
+            for _ in range(round(_HARD * len(literals)))
+            for last in [rng.choice(literals) ^ rng.randint(0, 1)]
+        ]
+    left = deque(literals)
+    while len(left) > 1:
+        one, other = left.popleft(), left.popleft()
+        sign = rng.randint(0, 3) if closure == "merge" else 3 * (closure == "or")
+        if closure == "xor":
+            left.append(gate(gate(one, other ^ 1) ^ 1, gate(one ^ 1, other) ^ 1) ^ 1)
+        else:
+            left.append(gate(one ^ sign & 1, other ^ sign >> 1) ^ sign & 1)
+    return left[0]
+
+
 def random_circuit(
-    rng: random.Random, gates: int, latches: int, *, binary: bool, old: bool
+    rng: random.Random, gates: int, latches: int, *, binary: bool, old: bool, closure: str = "any"
 ) -> Circuit:
-    """Return a circuit with as many gates and latches; `old` for AIGER 1.0."""
+    """Return a circuit with as many gates below its closure, and latches; `old` for AIGER 1.0."""
     inputs = rng.randint(1, 2 + gates // 4)
     first = inputs + latches + 1
-    left, right = array("i"), array("i")
-    for variable in range(first, first + gates):
-        one, other = _near_operand(rng, variable), _near_operand(rng, variable)
-        while other >> 1 == one >> 1 and rng.random() < 0.95:
-            other = rng.randrange(2 * variable)
+    left, right, unused = layered(rng, first, gates)
+
+    def gate(one: int, other: int) -> int:
         left.append(max(one, other))
         right.append(min(one, other))
+        return 2 * (first + len(left) - 1)
 
     def literal() -> int:
         """Return one of the last gates, or the conjunction of some variables in new gates."""
@@ -260,10 +330,16 @@ def random_circuit(
                 other = 2 * (inputs + rng.randint(1, latches))
             else:
                 other = rng.randrange(2, 2 * (first + gates))
-            left.append(max(found, other))
-            right.append(min(found, other))
-            found = 2 * (first + len(left) - 1)
+            found = gate(found, other)
         return found
+
+    def closing() -> int:
+        """Return the closure of what nothing uses; a literal like others without one."""
+        drawn = rng.choice(CLOSURES) if closure == "any" else closure
+        some = rng.sample(unused, min(len(unused), _CLOSED))
+        if drawn == NONE or not some:
+            return literal()
+        return closed(rng, drawn, [2 * each + rng.randint(0, 1) for each in some], gate)
 
     def several(most: int) -> list[int]:
         return [literal() for _ in range(rng.randint(0, most))]
@@ -275,18 +351,18 @@ def random_circuit(
     ]
     if old:
         return Circuit(
-            binary, inputs, states, left, right, [literal() for _ in range(rng.randint(1, 3))]
+            binary,
+            inputs,
+            states,
+            left,
+            right,
+            [closing(), *(literal() for _ in range(rng.randint(0, 2)))],
         )
-    bads = [literal() for _ in range(rng.randint(1, 2))]
+    bads = [closing(), *(literal() for _ in range(rng.randint(0, 1)))]
     justice = [tuple(several(2)) or (literal(),) for _ in range(rng.randint(0, 1))]
     return Circuit(
         binary, inputs, states, left, right, several(1), bads, several(1), justice, several(1)
     )
-
-
-def _near_operand(rng: random.Random, below: int) -> int:
-    low = max(1, below - 10) if rng.random() < _NEAR else 1
-    return rng.randrange(2 * low, 2 * below)
 
 
 class AigerGenerator(MutatingGenerator[Circuit]):
@@ -321,18 +397,23 @@ class AigerGenerator(MutatingGenerator[Circuit]):
         if values["vary"] and gates > _SMALLEST:
             gates = drawn_size(rng.random(), _SMALLEST, gates)
         if latches is None:
-            latches = rng.randint(0, gates // 8)
-        return write(random_circuit(rng, gates, latches, binary=self._binary, old=self._old))
+            some = drawn_size(rng.random(), 1, _MOST_LATCHES)
+            latches = 0 if rng.random() < _WITHOUT else min(some, gates)
+        closure = values["closure"]
+        return write(
+            random_circuit(rng, gates, latches, binary=self._binary, old=self._old, closure=closure)
+        )
 
 
 GENERATION = Generation(
     AigerGenerator,
     OPTIONS,
-    "Gates over earlier gates, latches and inputs, with outputs, bad states, constraints, justice "
-    "and fairness properties. With --mutate, circuits that are slightly changed.",
+    "Layers of gates over latches and inputs, with outputs, bad states, constraints, justice and "
+    "fairness properties. With --mutate, circuits that are slightly changed.",
     changes="mutate",
     presets={
-        "large": {"gates": 1000},
+        "large": {"gates": 20000},
+        "small": {"gates": 60},
         "gates only": {"latches": 0},
         "old readers": {"version": "1.0"},
     },

@@ -17,8 +17,9 @@ import reducekit
 from reducekit.frontends.aiger import Aiger
 from reducekit.frontends.aiger.circuit import FREE, Circuit, Latch, folded, replaced
 from reducekit.frontends.aiger.convert import depth, in_form
+from reducekit.frontends.aiger.drawing import diagram
 from reducekit.frontends.aiger.files import read, write
-from reducekit.frontends.aiger.generate import random_circuit
+from reducekit.frontends.aiger.generate import CLOSURES, OPTIONS, AigerGenerator, random_circuit
 from tests.frontends.aiger.simulation import run, steps
 
 # Two latches that count, named; all kinds of properties; gates in no order; a gap in the numbers.
@@ -57,6 +58,52 @@ def made(seed: int, *, binary: bool = False, old: bool = False, gates: int = 40)
         if at % 2
     }
     return replace(circuit, symbols=symbols, comment=rng.choice([None, b"", b"one\ntwo"]))
+
+
+@given(st.integers(0, 10**9), st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_the_page_draws_each_line_as_what_it_is(seed: int, binary: bool) -> None:
+    circuit = made(seed, binary=binary)
+    text = write(circuit)
+    drawn = diagram(circuit, text)
+    wanted = [circuit.left, circuit.right]
+    found = [node for node in drawn.nodes if node.label.endswith(" and")]
+    assert len(found) == len(circuit.left)
+    for node, *operands in zip(found, *wanted, strict=True):
+        literals = []
+        for edge in node.edges:
+            number = int(drawn.nodes[edge if edge >= 0 else ~edge].label.split()[0])
+            literals.append((number if number > 1 else 0) ^ ((edge < 0) ^ (number == 1)))
+        assert literals == operands
+        words = text[node.start : node.end].split()
+        assert binary or list(map(int, words[1:])) == operands
+
+
+def test_refusals_are_no_bugs() -> None:
+    line = "Reading AIGER files with liveness properties is currently not supported."
+    assert Aiger().rejects("Error: Does not work for combinational networks.", well_formed=True)
+    assert Aiger().rejects(line, well_formed=True)
+    assert not Aiger().rejects("abc: intCore.c:95: Assertion `Saig_ManPiNum(pAig) > 0' failed.",
+                               well_formed=True)  # fmt: skip
+
+
+def test_the_generator_is_as_varied_as_it_says() -> None:
+    options = {each.name: each.default for each in OPTIONS} | {"seed": 0, "default_seed": 0}
+    made = [read(AigerGenerator(options).random(seed)) for seed in range(100)]
+    latches, gates = (
+        sorted(map(len, some))
+        for some in ([each.latches for each in made], [each.left for each in made])
+    )
+    assert 5 <= latches[50] <= 15
+    assert gates[50] >= 100
+    assert gates[-1] > 1500
+    assert 5 <= sum(not each.latches for each in made) <= 20
+    roots = {
+        closure: read(AigerGenerator({**options, "closure": closure}).random(7))
+        for closure in CLOSURES
+    }
+    assert len({write(each) for each in roots.values()}) == len(CLOSURES)
+    assert len(roots["cnf"].left) > 2 * len(roots["and"].left) > 0
 
 
 @settings(max_examples=60, deadline=None)
