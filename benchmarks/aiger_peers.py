@@ -69,6 +69,8 @@ _YOSYS = (
     "opt_clean; setundef -undriven -init -zero; write_aiger -zinit"
 )
 # A witness of k steps is "1", a line of the latches, and k + 1 of the inputs.
+_BRUTE = 40  # variables of a result that is searched by brute force, at most
+_CAP = 600.0  # seconds for each run
 _BMC = '#!/bin/sh\n[ "$({aigbmc} -m "$1" {k} 2>&1 | grep -c "^[01x]*$")" = {lines} ]\n'
 
 
@@ -96,13 +98,13 @@ def accepts(test: tuple[str, ...], file: Path) -> bool:
     return not subprocess.run([*test, str(file)], capture_output=True, check=False).returncode
 
 
-def cases(aiger: Path, folder: Path, seed: int, rounds: int) -> Iterator[Case]:
-    """Yield the cases, and `rounds` times those of aigfuzz."""
+def cases(aiger: Path, folder: Path, seed: int) -> Iterator[Case]:
+    """Yield the cases."""
     subprocess.run(
         ["gcc", "-O2", "-w", f"-I{aiger}", "-o", folder / "simulator",
          Path(__file__).with_name("aiger_oracle.c"), aiger / "aiger.c"], check=True,
     )  # fmt: skip
-    for fault, options in FAULTS * rounds:
+    for fault, options in FAULTS:
         test = test_of(fault, aiger, folder)
         while True:
             file = folder / f"{fault.replace(' ', '')}{options.replace(' ', '')}_{seed}.aig"
@@ -157,19 +159,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Compares `reducekit aiger` with aigdd.")
     parser.add_argument("aiger", type=Path, help="a built checkout of the AIGER tools")
     parser.add_argument("--seed", type=int, default=9000, help="of the first circuit")
-    parser.add_argument("--rounds", type=int, default=1, help="how often each fault is drawn")
-    parser.add_argument("--cap", type=float, default=600.0, help="seconds for each run")
-    parser.add_argument("--alone", action="store_true", help="without aigdd")
     parser.add_argument("--only", default="", help="part of the cases' names")
-    parser.add_argument("--brute", type=int, default=40, help="most variables for brute force")
     parser.add_argument("--keep", type=Path, help="a folder for the results")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     aiger = options.aiger.resolve()
     ours = f"reducekit={shlex.quote(sys.executable)} -m reducekit aiger {{input}} -o {{output}} "
-    reducers = [Reducer.of(ours + "--oracle {oracle} -j1 -q --no-journal")]
-    if not options.alone:
-        reducers.append(Reducer.of(f"aigdd={aiger}/aigdd -r {{input}} {{output}} {{oracle}}"))
+    reducers = [
+        Reducer.of(ours + "--oracle {oracle} -j1 -q --no-journal"),
+        Reducer.of(f"aigdd={aiger}/aigdd -r {{input}} {{output}} {{oracle}}"),
+    ]
     lines: list[list[str]] = []
     pairs: list[list[tuple[float, ...]]] = []
     tried = better = 0
@@ -180,7 +179,7 @@ def main() -> None:
         os.environ["PYTHONPYCACHEPREFIX"] = name
         keep = options.keep or folder
         keep.mkdir(exist_ok=True)
-        for case in cases(aiger, folder, options.seed, options.rounds):
+        for case in cases(aiger, folder, options.seed):
             if options.only not in case.name:
                 continue
             problem = Problem("aiger", case.name, case.file, Command.of(case.test))
@@ -190,7 +189,7 @@ def main() -> None:
             for reducer in reducers:
                 result = keep / f"{case.file.stem}.{reducer.name}.aig"
                 result.unlink(missing_ok=True)
-                row = measure(problem, reducer, options.cap, result)
+                row = measure(problem, reducer, _CAP, result)
                 nodes, properties, size = sizes(
                     aiger, result if row.verified else case.file, folder
                 )
@@ -202,7 +201,7 @@ def main() -> None:
                     f"{row.cpu:.2f}",
                 ]
                 found.append((nodes, nodes + 1, size, row.checks, row.cpu))
-                if reducer is reducers[0] and row.verified and nodes <= options.brute:
+                if reducer is reducers[0] and row.verified and nodes <= _BRUTE:
                     tried += 1
                     better += (improved := improvable(case, result, folder))
                     line[0] += " *" if improved else ""
@@ -220,7 +219,7 @@ def report(
     columns = ("nodes+properties", "bytes", "checks", "CPU s")
     header = ["case", "nodes", *(f"{name}: {column}" for name in names for column in columns)]
     parts = ["# `reducekit aiger` and aigdd", __doc__.partition("\n\n")[2], grid(header, lines)]
-    if len(names) > 1:
+    if pairs:
         ratios = [
             mean_ratio([(one[at], other[at]) for one, other in pairs], 0.01 if at == 4 else 1.0)
             for at in range(5)
