@@ -19,7 +19,7 @@ from reducekit.frontends.aiger.circuit import FREE, Circuit, Latch, folded, repl
 from reducekit.frontends.aiger.convert import depth, in_form
 from reducekit.frontends.aiger.drawing import diagram
 from reducekit.frontends.aiger.files import read, write
-from reducekit.frontends.aiger.generate import CLOSURES, OPTIONS, AigerGenerator, random_circuit
+from reducekit.frontends.aiger.generate import CLOSURES, GENERATION, random_circuit
 from tests.frontends.aiger.simulation import run, steps
 
 # Two latches that count, named; all kinds of properties; gates in no order; a gap in the numbers.
@@ -88,8 +88,11 @@ def test_refusals_are_no_bugs() -> None:
 
 
 def test_the_generator_is_as_varied_as_it_says() -> None:
-    options = {each.name: each.default for each in OPTIONS} | {"seed": 0, "default_seed": 0}
-    made = [read(AigerGenerator(options).random(seed)) for seed in range(100)]
+    options = {each.name: each.default for each in GENERATION.options} | {
+        "seed": 0,
+        "default_seed": 0,
+    }
+    made = [read(GENERATION.make(options).generate(seed).text) for seed in range(100)]
     latches, gates = (
         sorted(map(len, some))
         for some in ([each.latches for each in made], [each.left for each in made])
@@ -99,7 +102,7 @@ def test_the_generator_is_as_varied_as_it_says() -> None:
     assert gates[-1] > 1500
     assert 5 <= sum(not each.latches for each in made) <= 20
     roots = {
-        closure: read(AigerGenerator({**options, "closure": closure}).random(7))
+        closure: read(GENERATION.make({**options, "closure": closure}).generate(7).text)
         for closure in CLOSURES
     }
     assert len({write(each) for each in roots.values()}) == len(CLOSURES)
