@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from reducekit.diagram import Diagram
 from reducekit.format import FormatCheck, Schedule
 from reducekit.frontends.cnf import passes as each
 from reducekit.frontends.cnf import variables as replacing
@@ -102,6 +103,11 @@ class Cnf(JudgesModels):
         hard = words.count(b"h" if len(numbers) < 3 else numbers[2])
         variables = len({word.lstrip(b"-") for word in set(words)})
         return wrong, len(words), -hard, variables, len(text), text
+
+    def diagram(self, view: View) -> Diagram:
+        from reducekit.frontends.cnf.drawing import diagram
+
+        return diagram(view)
 
     def measure(self, view: View) -> Mapping[str, int]:
         """Count bytes, clauses, literals and variables."""

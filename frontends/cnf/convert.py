@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from reducekit.errors import UsageError
+from reducekit.frontends.cnf.drawing import matrix
 from reducekit.frontends.cnf.reader import Line, View, problems, recognises, write
 from reducekit.frontends.cnf.variables import joined
 from reducekit.offers import Conversions, Converted, Inspection, Notation
@@ -112,7 +113,7 @@ CONVERSIONS = Conversions(
 def inspect(text: bytes, notation: str | None) -> Inspection:
     """Look into a file. Raises ParseError."""
     view = View(text)
-    return Inspection(lambda: _lines(view))
+    return Inspection(lambda: _lines(view), {".svg": lambda: matrix(view)})
 
 
 def _lines(view: View) -> Iterator[str]:
