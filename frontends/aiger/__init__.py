@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from reducekit.diagram import Diagram
+from reducekit.errors import ParseError
 from reducekit.format import Schedule
 from reducekit.frontends.aiger import passes as each
 from reducekit.frontends.aiger.files import HEADER, View, counts, read
@@ -104,7 +105,11 @@ class Aiger(Offering):
             return None
         from reducekit.frontends.aiger.circuit import canonical
 
-        return hashlib.sha256(repr(canonical(read(text))).encode()).digest()[:16]
+        try:
+            circuit = read(text)
+        except ParseError:  # of a program that proposes candidates
+            return None
+        return hashlib.sha256(repr(canonical(circuit)).encode()).digest()[:16]
 
     def diagram(self, view: View) -> Diagram:
         from reducekit.frontends.aiger.drawing import diagram

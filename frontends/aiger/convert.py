@@ -5,13 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
-from typing import Any
 
 from reducekit.errors import UsageError
 from reducekit.frontends.aiger.circuit import Circuit
 from reducekit.frontends.aiger.files import HEADER, read, write
-from reducekit.frontends.btor.drawing.drawing import pictures
 from reducekit.offers import Conversions, Converted, Inspection, Notation
 from reducekit.text import without_mark
 
@@ -97,14 +94,7 @@ CONVERSIONS = Conversions(
 def inspect(text: bytes, notation: str | None) -> Inspection:
     """Look into a file. Raises ParseError."""
     circuit = read(text)
-
-    @cache
-    def graph() -> Any:
-        from reducekit.frontends.aiger.drawing import graph_of
-
-        return graph_of(circuit)
-
-    return Inspection(lambda: _lines(circuit), pictures(graph))
+    return Inspection(lambda: _lines(circuit))
 
 
 def _lines(circuit: Circuit) -> Iterator[str]:

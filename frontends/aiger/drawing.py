@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from reducekit.diagram import Diagram, Kind, Node
 from reducekit.frontends.aiger.circuit import KINDS, Circuit
-from reducekit.frontends.btor.drawing.drawing import Graph, annotated
 
 _NAMES = {"o": "output", "b": "bad", "c": "constraint", "j": "justice", "f": "fairness"}
 
@@ -52,34 +51,11 @@ def _parts(circuit: Circuit) -> Iterator[_Part]:
             number += 1
 
 
-def _used(circuit: Circuit) -> Iterator[_Part]:
-    """Yield the parts, without the constant if nothing uses it."""
-    parts = list(_parts(circuit))
-    constant = any(literal < 2 for part in parts for literal in part.uses)
-    yield from parts if constant else parts[1:]
-
-
-def graph_of(circuit: Circuit) -> Graph:
-    """Return the circuit as a graph, with attributes as those of `btor.drawing.graph_of`."""
-    import networkx as nx
-
-    graph: Graph = nx.MultiDiGraph()
-    parts = list(_used(circuit))
-    for part in parts:
-        kind = part.kind
-        graph.add_node(part.number, op=part.label, sort="", label=part.label, kind=kind)
-    for part in parts:
-        for at, literal in enumerate(part.uses):
-            # The constant is true.
-            node, sign = (1, not literal) if literal < 2 else (literal & ~1, bool(literal & 1))
-            graph.add_edge(part.number, node, position=at, complement=sign)
-    annotated(graph, [part.number for part in parts if part.kind == "root"])
-    return graph
-
-
 def diagram(circuit: Circuit, text: bytes) -> Diagram:
     """Return what the page draws. In a text file, a node is at its line."""
-    parts = list(_used(circuit))
+    parts = list(_parts(circuit))
+    if not any(literal < 2 for part in parts for literal in part.uses):
+        del parts[0]  # nothing uses the constant
     place = {part.number: at for at, part in enumerate(parts)}
     spans = {} if circuit.binary else _lines(circuit, text)
     nodes = []

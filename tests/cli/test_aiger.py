@@ -63,16 +63,11 @@ def test_a_hunt_finds_the_failure_and_none_in_abc(tool: Tool) -> None:
 
 def test_pictures(tool: Tool) -> None:
     tool.write("in.aag", "aag 4 1 1 1 2 1\n2\n4 8 1\n8\n7\n6 2 5\n8 7 0\ni0 go\n")
-    assert tool("show", "in.aag", "-o", "out.dot").code == 0
-    lines = (tool.folder / "out.dot").read_text().splitlines()
-    edges = {line.strip(" ;") for line in lines if "->" in line}
-    dashed = " [style=dashed]"
-    assert edges == {
-        "6 -> 2", f"6 -> 4{dashed}", f"8 -> 6{dashed}", f"8 -> 1{dashed}",
-        "10 -> 8", "11 -> 8", f"12 -> 6{dashed}",
-    }  # fmt: skip
     assert tool("show", "in.aag", "-o", "out.svg").code == 0
-    assert "input go" in (tool.folder / "out.svg").read_text()
+    drawn = (tool.folder / "out.svg").read_text()
+    assert "input go" in drawn
+    # Three gates' operands and properties are complemented, and the legend has a sample.
+    assert drawn.count("stroke-dasharray") == 5
 
 
 def test_conversions(tool: Tool) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -97,29 +97,27 @@ def graph_of(dag: Dag) -> Graph:
         for at, each in enumerate(dag.arguments(line)):
             below = dag.ids[line_of(each)]
             graph.add_edge(dag.ids[line], below, position=at, complement=each < 0)
-    lines = dag.lines_of(Op.INIT, Op.NEXT)
-    along = [(dag.ids[line_of(dag.arguments(line)[0])], dag.ids[line]) for line in lines]
-    annotated(graph, [dag.ids[root] for root in dag.roots], along)
-    return graph
-
-
-def annotated(graph: Graph, roots: Iterable[int], along: Iterable[tuple[int, int]] = ()) -> None:
-    """Put in the layer of each node, its immediate dominator, and the size of what it dominates.
-
-    A node goes with the nodes that dominate it: no path from a root is left. A state leads to
-    its `init` and `next` (`along`), which go with it. All roots hang below one start that is no
-    node.
-    """
-    import networkx as nx
-
     for layer, nodes in enumerate(nx.topological_generations(graph)):
         for node in nodes:
             graph.nodes[node]["layer"] = layer
+    _dominate(dag, graph)
+    return graph
+
+
+def _dominate(dag: Dag, graph: Graph) -> None:
+    """Put in the immediate dominator of each node and the size of what it dominates.
+
+    A node goes with the nodes that dominate it: no path from a root is left. A state leads to
+    its `init` and `next`, which go with it. All roots hang below one start that is not a line.
+    """
+    import networkx as nx
+
     start = 0  # no id
     flow = nx.DiGraph(graph.edges())
     flow.add_node(start)
-    flow.add_edges_from((start, root) for root in roots)
-    flow.add_edges_from(along)
+    flow.add_edges_from((start, dag.ids[root]) for root in dag.roots)
+    for line in dag.lines_of(Op.INIT, Op.NEXT):
+        flow.add_edge(dag.ids[line_of(dag.arguments(line)[0])], dag.ids[line])
     above = nx.immediate_dominators(flow, start)
     above.pop(start, None)  # some versions name the start as its own
     tree = nx.DiGraph((up, node) for node, up in above.items())
@@ -185,16 +183,14 @@ def inspect(text: bytes, notation: str | None) -> Inspection:
     """Look into a file of a dialect (None: detected). Raises ParseError."""
     dag = read(text, None if notation is None else Dialect(notation))
     graph = cache(partial(graph_of, dag))
-    return Inspection(lambda: _lines(dag, graph()), pictures(graph))
-
-
-def pictures(graph: Callable[[], Graph]) -> Mapping[str, Callable[[], bytes]]:
-    """Return the files that a graph is written to, by suffix."""
-    return {
-        ".dot": lambda: dot(graph()),
-        ".graphml": lambda: graphml(graph()),
-        ".svg": lambda: svg(graph()),
-    }
+    return Inspection(
+        lambda: _lines(dag, graph()),
+        {
+            ".dot": lambda: dot(graph()),
+            ".graphml": lambda: graphml(graph()),
+            ".svg": lambda: svg(graph()),
+        },
+    )
 
 
 def _lines(dag: Dag, graph: Graph) -> Iterator[str]:
