@@ -125,7 +125,7 @@ def test_equal_variables_are_of_one_class(seed: int) -> None:
 def test_circuits_are_alike_whatever_their_numbers(seed: int) -> None:
     circuit = made(seed)
     dice = random.Random(seed)
-    names = [0, *dice.sample(range(1, 99), circuit.variables)]
+    names = [0, *dice.sample(range(1, 2 * circuit.variables + 1), circuit.variables)]
     lines = write(replace(circuit, names=array("i", names), top=0)).split(b"\n")
     begin = len(lines) - 1 - len(circuit.left)
     gates = lines[begin:-1]
