@@ -148,6 +148,20 @@ def page() -> None:
         shrink(DOCS / f"ui-{each}.png")
 
 
+def melt() -> bytes:
+    """Return the film of the example of the web interface."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+
+        def reducekit(*words: str) -> None:
+            subprocess.run([sys.executable, "-m", "reducekit", *words], cwd=folder, check=True)
+
+        reducekit("generate", "btor", "--seed", "11", "--nodes", "80", "-o", "in.btor")
+        reducekit("btor", "in.btor", "--oracle", "grep -q redxor", "--quiet")
+        reducekit("report", "in.reduced.btor", "--film", "film.svg")
+        return (folder / "film.svg").read_bytes()
+
+
 def shrink(path: Path) -> None:
     """Write a picture with 64 colors, which takes a third of the bytes."""
     program = shutil.which("pngquant")
@@ -164,6 +178,7 @@ def main() -> None:
     shown = "\n\n".join(f"```\n{terminal(columns)}\n```" for columns in (80, 200))
     (DOCS / "terminal.md").write_text(before + heading + shown + after)
     (DOCS / "terminal.svg").write_text(recording())
+    (DOCS.parent / "reducekit" / "ui" / "static" / "melt.svg").write_bytes(melt())
     page()
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -22,6 +22,7 @@ from reducekit.graphs import (
     DARK_PAPER,
     GAP,
     HEIGHT,
+    RISE,
     WIDTH,
     Box,
     boxes_of,
@@ -35,8 +36,8 @@ from reducekit.journal import Contents, Step
 
 _FRAMES = 16
 """Steps that are shown, the input and the result included."""
-_NODES = 120
-"""Nodes that are drawn of a step: those nearest to its roots."""
+_NODES, _ROOTS = 110, 48
+"""Nodes that are drawn of a step: the first roots, and those nearest to them."""
 _SHRINK, _GLIDE, _REST, _FIRST, _LAST = 0.25, 0.5, 0.35, 1.0, 3.0
 """Seconds: until what is gone has shrunk, until the others are in their places, and how long they
 stay there; the input and the result longer."""
@@ -46,6 +47,8 @@ _BYTES = 200_000
 """Larger texts are not drawn."""
 _PASSING = ' class="passing"'
 """Of what the last frame does not show."""
+_ROW, _LINE = 12, HEIGHT + 10
+"""Boxes in a line at most, and the height of a line in a row of several."""
 _CLOSEST = 1.6
 """How much larger than drawn the camera shows a small graph at most."""
 
@@ -117,7 +120,8 @@ def film_of(found: Contents) -> Film | None:
         if diagram is None or diagram.shape != "graph":
             return None
         if diagram.nodes:
-            frames.append((diagram, f"{found.steps[0].size:,} → {step.size:,} bytes"))
+            begin = f"{found.steps[0].size:,} → " if step.number else ""
+            frames.append((diagram, f"{begin}{step.size:,} bytes"))
     return film(frames) if len(frames) > 1 else None
 
 
@@ -134,6 +138,9 @@ def film(diagrams: Iterable[tuple[Diagram, str]]) -> Film:
     frames: list[Frame] = []
     for diagram, caption in diagrams:
         boxes = _near(boxes_of(diagram))
+        if frames and boxes == frames[-1].boxes:  # what went is not in view
+            frames[-1] = replace(frames[-1], caption=caption)
+            continue
         before = _same(frames[-1].boxes, boxes) if frames else [-1] * len(boxes)
         frames.append(Frame(boxes, before, caption))
     if not frames:
@@ -149,7 +156,7 @@ def _near(boxes: Sequence[Box]) -> list[Box]:
     """Return the boxes near the roots, in breadth-first order, with the edges among them."""
     used = {target(edge) for box in boxes for edge in box.edges}
     found = dict.fromkeys(node for node in range(len(boxes)) if node not in used)
-    for node in (queue := [*found][:_NODES]):
+    for node in (queue := [*found][:_ROOTS]):
         for each in map(target, boxes[node].edges):
             if each not in found and len(queue) < _NODES:
                 found[each] = None
@@ -210,7 +217,7 @@ def _drawn(frames: Sequence[Frame], begins: Sequence[float]) -> Film:
     owner: list[int] = []
     """The track of each box of the frame before."""
     for number, (frame, begin, end) in enumerate(zip(frames, begins, begins[1:], strict=False)):
-        places = layout([box.edges for box in frame.boxes])
+        places = _wrapped(layout([box.edges for box in frame.boxes]))
         leaves = end - (_SHRINK + _GLIDE if number < len(frames) - 1 else 0)
         camera += [Key(begin, view := _view(places)), Key(leaves + (end < whole) * _SHRINK, view)]
         now: list[int] = []
@@ -267,6 +274,30 @@ def _captions(frames: Sequence[Frame], begins: Sequence[float], rules: list[str]
 def _state(place: tuple[int, int], scale: float = 1, opacity: int = 1) -> str:
     x, y = place[0] + WIDTH / 2, place[1] + HEIGHT / 2
     return f"transform: translate({x:.0f}px, {y:.0f}px) scale({scale:g}); opacity: {opacity}"
+
+
+def _wrapped(places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the places with long rows cut: a script of 100 assertions is one row of them."""
+    rows = defaultdict[int, list[int]](list)
+    for node in sorted(range(len(places)), key=places.__getitem__):
+        rows[places[node][1]].append(node)
+    found = list(places)
+    down = 0
+    for _, row in sorted(rows.items()):
+        lines = -(-len(row) // _ROW)
+        for number, node in enumerate(row if lines > 1 else ()):
+            found[node] = (number // lines * (WIDTH + GAP), down + number % lines * _LINE)
+        if lines == 1:
+            for node in row:
+                found[node] = (places[node][0], down)
+        down += RISE + (lines - 1) * _LINE
+    middle = max((x for x, _ in places), default=0) / 2
+    long = min(_ROW, max(map(len, rows.values()), default=1)) * (WIDTH + GAP) / 2
+    shift = int(middle - long) if any(len(row) > _ROW for row in rows.values()) else 0
+    return [
+        (x if len(rows[old[1]]) > _ROW else x - shift, y)
+        for (x, y), old in zip(found, places, strict=True)
+    ]
 
 
 def _view(places: Sequence[tuple[int, int]]) -> str:
