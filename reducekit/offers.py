@@ -244,6 +244,13 @@ class Offers:
         """Return what the page draws of a parsed text."""
         return None
 
+    notes: Sequence[str] = ()
+    """What the user should know before a reduction, in sentences."""
+
+    def of_file(self, name: str) -> Self:
+        """Return the format for a file of this name."""
+        return self
+
     # For the result.
 
     def pretty(self, text: bytes) -> bytes:
@@ -274,6 +281,14 @@ class Offers:
     def refuses(self, text: bytes) -> str | None:
         """Return why a text must not run, and what to type instead; None: it may run."""
         return None
+
+    def misread(self, view: Any, base: bytes, text: bytes) -> bool:
+        """Return whether a text breaks the rules of the format where that it is made from did not.
+
+        `view` is of a text that both come from. Such texts do not run, but for a few: if one of
+        these fails, all run from then on.
+        """
+        return False
 
     def fingerprint(self, text: bytes) -> bytes | None:
         """Return a fingerprint: texts with equal fingerprints are assumed to behave alike.

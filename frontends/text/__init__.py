@@ -1,19 +1,22 @@
-"""The text format: reduces any text by its structure, without a grammar.
+"""The text format: reduces any text by its structure, with its grammar where that is installed.
 
 It is for formats that have none of their own here, and for files that are broken (`--lenient`).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reducekit.diagram import Diagram
 from reducekit.format import Format, Schedule, by_size
 from reducekit.frontends.text.closing import attributes, calls, runs
 from reducekit.frontends.text.files import drop_files, tree_of_files
+from reducekit.frontends.text.grammar import Learnt, grow_by_grammar
+from reducekit.frontends.text.languages import parser_for
 from reducekit.frontends.text.layout import blanks, empty_lines, indentation
 from reducekit.frontends.text.passes import (
     arguments,
@@ -26,13 +29,26 @@ from reducekit.frontends.text.passes import (
     structure,
     tokens,
 )
-from reducekit.frontends.text.tree import tree_of
+from reducekit.frontends.text.syntax import Syntax, syntax_of
+from reducekit.frontends.text.tree import Grown, balanced, tree_of
 from reducekit.frontends.text.view import TextView
-from reducekit.offers import Generation, Inspection
+from reducekit.offers import FormatOption, Generation, Inspection
 from reducekit.packed import spans
 from reducekit.search.strategy import Passes
 
+if TYPE_CHECKING:
+    from tree_sitter import Parser
+
 __all__ = ["Text", "TextView"]
+
+_LARGEST = 1 << 22  # bytes of a text that is parsed by a grammar
+_ERROR = 1000  # bytes for each error: a text with more is of another language
+_MISREAD = re.compile(
+    r"\b(?:pars(?:e|er|ing)|syntax) ?error|unexpected (?:token|end|eof|character)|\bexpected\b"
+    r"|unterminated|unbalanced|invalid syntax|\b(?:lexer|lexical) error",
+    re.IGNORECASE,
+)
+"""The messages of programs that cannot read a text."""
 
 
 class Text(Format):
@@ -53,14 +69,70 @@ class Text(Format):
         "reducekit text a.c b.h --oracle ./test.sh -o small",
     )
 
-    def __init__(self, suffix: str = "") -> None:
+    options = (
+        FormatOption(
+            "language",
+            "Language of INPUT, of which a tree-sitter grammar is installed (default: by suffix).",
+            metavar="NAME",
+            rare=True,
+        ),
+        FormatOption(
+            "unchecked",
+            "Also try what does not parse (default: only if the failure is a parse error).",
+            kind="flag",
+            default=False,
+            rare=True,
+        ),
+    )
+
+    def __init__(
+        self, suffix: str = "", language: str | None = None, *, unchecked: bool = False
+    ) -> None:
         self.suffix = suffix
+        self.language = language
+        self.unchecked = unchecked
+        self.parser, note = parser_for(suffix, language)
+        self.notes = () if note is None else (note,)
+        self._learnt: dict[str, Learnt] = {}
+
+    def of_file(self, name: str) -> Text:
+        """Return the format for a file of this name."""
+        suffix = Path(name).suffix
+        return type(self)(self.suffix or suffix, self.language, unchecked=self.unchecked)
+
+    def for_failure(self, described: str, *, by_chance: bool) -> Text:
+        """Return the format that also tries what does not parse, for a parse error."""
+        if self.unchecked or _MISREAD.search(described) is None:
+            return self
+        return type(self)(self.suffix, self.language, unchecked=True)
 
     def parse(self, text: bytes) -> TextView:
         files = spans(text)
         if not files:
-            return TextView(tree_of(text))
-        return TextView(tree_of_files(text, files, lambda content, path: tree_of(content)))
+            return TextView(*self._parsed(text, self.parser))
+
+        def tree(content: bytes, path: str) -> Grown:
+            return self._parsed(content, parser_for(Path(path).suffix, self.language)[0])[0]
+
+        return TextView(tree_of_files(text, files, tree))
+
+    def _parsed(self, text: bytes, parser: Parser | None) -> tuple[Grown, Syntax | None]:
+        if parser is not None and parser.language and len(text) <= _LARGEST:
+            syntax = syntax_of(parser, text)
+            if syntax.errors <= 1 + len(text) // _ERROR:
+                learnt = self._learnt.setdefault(str(parser.language.name), {})
+                return grow_by_grammar(syntax, learnt), syntax
+        return tree_of(text), None
+
+    def misread(self, view: TextView, base: bytes, text: bytes) -> bool:
+        """Return whether a text has more errors by the grammar, or unbalanced brackets without."""
+        if self.unchecked:
+            return False
+        if view.syntax is None:
+            return not balanced(text) and balanced(base)
+        if view.syntax.text != base:
+            view.syntax = view.syntax.of(base)
+        return view.syntax.of(text).errors > view.syntax.errors
 
     def schedule(self, passes: Passes) -> Schedule:
         return Schedule(
@@ -91,7 +163,8 @@ class Text(Format):
         """Return what makes mutants of texts."""
         from reducekit.frontends.text.mutants import generation_of
 
-        return generation_of(lambda text, suffix: cls(suffix).parse(text))
+        # Without a grammar, which another machine may not have.
+        return generation_of(lambda text, suffix: TextView(tree_of(text)))
 
     @classmethod
     def inspect(cls, text: bytes, notation: str | None, path: Path | None) -> Inspection:

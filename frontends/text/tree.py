@@ -32,17 +32,21 @@ class Kind(IntEnum):
     """What partners enclose, them included."""
     ITEM = 2
     """A statement, a line with what is indented below it, an element of a list."""
-    FILE = 3
+    PART = 3
+    """What a grammar takes for one, such as an operand: what is around it may need it."""
+    FILE = 4
     """One of several files: its header is no node, its content is below, a `TEXT`."""
-    WORD = 4
-    NUMBER = 5
-    STRING = 6
-    COMMENT = 7
-    OPEN = 8
-    CLOSE = 9
-    SEPARATOR = 10
+    WORD = 5
+    NUMBER = 6
+    STRING = 7
+    COMMENT = 8
+    OPEN = 9
+    CLOSE = 10
+    SEPARATOR = 11
     """What stands between the elements of a list."""
-    OPERATOR = 11
+    OPERATOR = 12
+    KEYWORD = 13
+    """A word or `;` that belongs to the rule of a grammar: it goes with the rest of its node."""
 
 
 _COMMENTS = rb"|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/"
@@ -80,8 +84,8 @@ def _kinds() -> bytes:
 
 
 _KINDS = _kinds()
-_BRACKETS: Mapping[bytes, bytes] = {b")": b"(", b"]": b"[", b"}": b"{"}
-_ENDS: Mapping[bytes, bytes] = {
+BRACKETS: Mapping[bytes, bytes] = {b")": b"(", b"]": b"[", b"}": b"{"}
+ENDS: Mapping[bytes, bytes] = {
     b"end": b"begin", b"fi": b"if", b"od": b"do", b"done": b"do", b"esac": b"case"
 }  # fmt: skip
 _GOES_ON = frozenset((b"else", b"elsif", b"catch", b"finally", b";", b",", b")"))
@@ -144,6 +148,11 @@ def _scan(pattern: re.Pattern[bytes], text: bytes, at: int, stop: int, found: To
     found.margin.extend(margin)
 
 
+def balanced(text: bytes) -> bool:
+    """Return whether as many brackets of each kind close as open, wherever they are."""
+    return all(text.count(each) == text.count(other) for each, other in BRACKETS.items())
+
+
 def match(text: bytes, tokens: Tokens) -> array[int]:
     """Return the partner of each token, -1 where it has none."""
     start, end, kind, _ = tokens
@@ -153,7 +162,7 @@ def match(text: bytes, tokens: Tokens) -> array[int]:
     # The open brackets, and the open words by how many brackets are open around them: a word is
     # closed within its bracket only, and a bracket closes what is open in it.
     brackets = array("i")
-    depth = dict.fromkeys(_BRACKETS.values(), 0)
+    depth = dict.fromkeys(BRACKETS.values(), 0)
     words: dict[int, list[tuple[bytes, int]]] = {}
     counts: dict[tuple[int, bytes], int] = {}
     for found in (_WORDS_TOO if closers else _BRACKET).finditer(kind):
@@ -163,7 +172,7 @@ def match(text: bytes, tokens: Tokens) -> array[int]:
             brackets.append(at)
             depth[text[start[at] : end[at]]] += 1
         elif each == Kind.CLOSE:
-            wanted = _BRACKETS[text[start[at] : end[at]]]
+            wanted = BRACKETS[text[start[at] : end[at]]]
             while depth[wanted]:
                 for word, _ in words.pop(len(brackets), ()):
                     counts[len(brackets), word] = 0
@@ -214,7 +223,7 @@ def _paired_words(text: bytes) -> Mapping[bytes, bytes]:
             continue
         words = words or {*map(bytes.lower, set(_OPENING.findall(text)))}
         word = each.lower()
-        opener = _ENDS.get(word, word[3:] if word[:3] == b"end" else b"")
+        opener = ENDS.get(word, word[3:] if word[:3] == b"end" else b"")
         if opener in words:
             found[word] = opener
     return found

@@ -5,19 +5,24 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from reducekit.frontends.text.tree import Grown, Kind
 
-_FIXED = frozenset((Kind.OPEN, Kind.CLOSE, Kind.SEPARATOR))
+if TYPE_CHECKING:
+    from reducekit.frontends.text.syntax import Syntax
+
+_FIXED = frozenset((Kind.OPEN, Kind.CLOSE, Kind.SEPARATOR, Kind.KEYWORD))
 _ROUND = ord("(")
 _HEAD = 10
 """This many nodes after the beginning of a part, its name is expected."""
 
 
 class TextView:
-    """A text and its tree."""
+    """A text and its tree; by a grammar, also the syntax of it or of a text made from it."""
 
-    def __init__(self, grown: Grown) -> None:
+    def __init__(self, grown: Grown, syntax: Syntax | None = None) -> None:
+        self.syntax = syntax
         self.document = grown.document
         self.kind = grown.kind
         self.rule = grown.rule

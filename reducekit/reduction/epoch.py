@@ -17,7 +17,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TypeAlias
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 from reducekit.document import Patched
 from reducekit.errors import ParseError
@@ -71,6 +71,7 @@ class Shared:
     protection: Protection
     prefer: Callable[[Order], Order]  # makes the order of the frontend's, which may change
     round: int = 0  # the round of the last pass that began
+    misread: int = 0  # the candidates that the format could not read; -1: the program can
 
     def is_useless(self, position: SchedulePosition) -> bool:
         """Return whether a pass found nothing in this text, or would need luck to in this one."""
@@ -129,6 +130,7 @@ class Epoch:
     _batched: bool = field(init=False)
     """Whether one run checks all candidates in flight, up to the first success."""
     _succeeded: set[str] = field(default_factory=set)  # the passes that succeeded
+    _misread_tried: WeakSet[Proposed] = field(default_factory=WeakSet)  # run all the same
     _scheduler: Scheduler[Patched, SchedulePosition] = field(init=False)
     _context: LocalContext = field(init=False)
     _base: tuple[Patched, bytes] = field(init=False)  # the tentative edits, and the text they give
@@ -243,6 +245,8 @@ class Epoch:
                 continue
             candidate = self._candidate(task)
             skipped = self._skip(candidate)
+            if skipped is None and self._misread(candidate):
+                skipped = _NOT_WORTH_A_RUN, Skip.UNREADABLE
             if skipped is None:
                 flight.append(candidate)
                 self._start_all((candidate,), alike)
@@ -330,6 +334,8 @@ class Epoch:
                 shared.passed(candidate.text)
         if ok and task.partition is not None:
             self._succeeded.add(name)
+        if ok and task in self._misread_tried:
+            shared.misread = -1
         keep = not task.change.probe or shared.best.is_below(candidate.text, shared.best.text)
         if scheduler.settle(task, ok, keep=keep, unresolved=verdict.unresolved):
             self.accepted += 1
@@ -445,6 +451,22 @@ class Epoch:
         if frontend.refuses(candidate.text) is not None:
             return _NOT_WORTH_A_RUN, Skip.REFUSED
         return None
+
+    def _misread(self, candidate: Candidate) -> bool:
+        """Return whether a candidate does not run as its format cannot read it.
+
+        Of n such, log n do run: if one fails, the program takes what the format does not.
+        """
+        shared = self.shared
+        if shared.misread < 0:
+            return False
+        if not shared.frontend.misread(self.view, self._base_text(), candidate.text):
+            return False
+        shared.misread += 1
+        if shared.misread & (shared.misread - 1):
+            return True
+        self._misread_tried.add(candidate.task)
+        return False
 
     def _start_all(self, candidates: Iterable[Candidate], alike: set[bytes]) -> set[bytes]:
         """Start the checks of candidates, as many as there is room for.

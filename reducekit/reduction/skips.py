@@ -36,7 +36,7 @@ class Skip(Enum):
     NOT_SMALLER = "not smaller"
     """It would not be accepted anyway, except as a probe or while a preparing pass may grow."""
     UNREADABLE = "does not parse"
-    """The changes of several passes do not go together. Only formats that are `strict` say so."""
+    """Changes do not go together. Only formats that are `strict`, or check what is read, say so."""
     KNOWN = "same text"
     """This very text had its verdict: the only reason with which a candidate may be accepted."""
     REFUTED = "same change refuted"

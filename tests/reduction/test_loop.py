@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from itertools import pairwise, takewhile
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -513,6 +514,22 @@ def test_no_wait_is_longer_than_the_time_that_is_left() -> None:
     Reduction(Smt2(), adaptive, executor, lambda seconds: Limits(), budget=limit).run(TEXT, 0.0)
     assert executor.waits
     assert all(0 < each <= POLL / 2 for each in executor.waits)
+
+
+@pytest.mark.parametrize(("width", "minds"), [(1, True), (4, True), (1, False)])
+def test_of_what_the_format_cannot_read_a_few_run(width: int, minds: bool) -> None:
+    class Careful(Smt2):
+        def misread(self, view: Any, base: bytes, text: bytes) -> bool:
+            return b"exit" in base and b"exit" not in text
+
+    wanted = (b"count", b"exit") if minds else (b"count",)
+    oracle = Watched(contains(*wanted))
+    result = reduction(oracle, frontend=Careful(), width=width).run(TEXT, 0.0)
+    skipped = result.counts.skipped[Skip.UNREADABLE]
+    ran = sum(b"exit" not in text for text in oracle.asked)
+    assert (b"exit" in result.text) == minds
+    assert ran > 0
+    assert not minds or ran <= (ran + skipped).bit_length()
 
 
 @pytest.mark.parametrize("width", [1, 4])

@@ -181,7 +181,7 @@ def _test(options: Options, frontend: Format, own: OwnOracle | None, text: bytes
         for name in needing:
             if getattr(options, name):
                 raise UsageError(f"`{name}` requires `command` or `oracle`")
-    limits, notes = options.limits(), list[str]()
+    limits, notes = options.limits(), list(frontend.notes)
     if own is not None:
         frontend, limits, notes = own.frontend, own.limits, list(own.notes)
         options = replace(options, command=own.command, opener=own.opener)
@@ -217,15 +217,13 @@ def _test(options: Options, frontend: Format, own: OwnOracle | None, text: bytes
 
 
 def _frontend(options: Options, text: bytes) -> Format:
+    path = plain_path(options.input) if isinstance(options.input, Path) else Path()
     given = options.format
-    if given is None and options.several:
-        given = registry.ANY_TEXT
-    if given is None:
-        path = plain_path(options.input) if isinstance(options.input, Path) else Path()
+    if given is None and not options.several:
         given = registry.guess_format(str(path), text[:HEAD])
-        if given is None:
-            return registry.frontend(registry.ANY_TEXT, suffix=path.suffix)
-    return registry.frontend(given) if isinstance(given, str) else given
+    given = given or registry.ANY_TEXT
+    found = registry.frontend(given) if isinstance(given, str) else given
+    return found.of_file(path.name)
 
 
 def _own_oracle(options: Options, frontend: Format, text: bytes, guard: Guard) -> OwnOracle:

@@ -10,14 +10,16 @@ from hypothesis import given
 
 from reducekit.frontends.text import Text
 from reducekit.frontends.text.mutants import changed, seed_of
+from reducekit.frontends.text.tree import tree_of
+from reducekit.frontends.text.view import TextView
 from tests.frontends.text.test_tree import texts
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 
 
 def test_all_kinds_of_changes() -> None:
-    seed = seed_of(Text(".c").parse(b"a = 1;\n  b = 2;\nc(d(e), f);\n"))
-    other = seed_of(Text(".c").parse(b"other;\ng = 7;\n"))
+    seed = seed_of(TextView(tree_of(b"a = 1;\n  b = 2;\nc(d(e), f);\n")))
+    other = seed_of(TextView(tree_of(b"other;\ng = 7;\n")))
     assert seed is not None
     found = {changed(Random(number), seed, other) for number in range(900)}
     assert {
@@ -35,7 +37,7 @@ def test_all_kinds_of_changes() -> None:
 
 @given(texts)
 def test_any_text_has_mutants_or_nothing_to_change(text: bytes) -> None:
-    seed = seed_of(Text("").parse(text))
+    seed = seed_of(TextView(tree_of(text)))
     assert seed is None or changed(Random(1), seed, seed) != text
 
 
@@ -65,6 +67,6 @@ def is_program(text: bytes) -> bool:
 
 @pytest.mark.parametrize(("begin", "end"), [(b"(", b")"), (b"{ a;\n", b"}"), (b"begin ", b"end ")])
 def test_mutants_of_deep_texts(begin: bytes, end: bytes) -> None:
-    seed = seed_of(Text("").parse(begin * 5000 + b"x " + end * 5000))
+    seed = seed_of(TextView(tree_of(begin * 5000 + b"x " + end * 5000)))
     assert seed is not None
     assert changed(Random(3), seed, None) != seed.view.document.text

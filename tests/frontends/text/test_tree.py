@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reducekit.frontends.text.tree import Kind, tree_of
+from reducekit.frontends.text.view import TextView
 
 PIECES = b"""( ) { } [ ] ab , ; " ' /* */ // begin end <a> </a> <!-- --> 1""".split()
 PIECES += [b"\n", b"  ", b" ", b"\xff"]
@@ -17,8 +18,11 @@ texts = st.one_of(st.binary(max_size=200), st.lists(st.sampled_from(PIECES)).map
 
 @given(texts)
 def test_nothing_is_lost_and_nodes_are_nested(text: bytes) -> None:
-    grown = tree_of(text)
-    document = grown.document
+    whole_and_nested(TextView(tree_of(text)))
+
+
+def whole_and_nested(grown: TextView) -> None:
+    document, text = grown.document, grown.document.text
     assert document.render({}) == text
     assert len(grown.kind) == len(grown.rule) == len(document)
     for node in range(len(document)):
@@ -32,8 +36,11 @@ def test_nothing_is_lost_and_nodes_are_nested(text: bytes) -> None:
 
 
 def outline(text: str) -> list[str]:
+    return outline_of(TextView(tree_of(text.encode())))
+
+
+def outline_of(grown: TextView) -> list[str]:
     """Return the items of a text, by their first words, indented by how deep they are."""
-    grown = tree_of(text.encode())
     document, depth = grown.document, [0] * len(grown.kind)
     found = []
     for node in range(1, len(depth)):
