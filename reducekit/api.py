@@ -14,7 +14,8 @@ from reducekit.events import Event
 from reducekit.executors.executor import Repeat
 from reducekit.format import Effort, Format
 from reducekit.session.cluster import Cluster
-from reducekit.session.options import KnownFailure, Opener, Options, Words
+from reducekit.session.failure import KnownFailure, Opener, Words
+from reducekit.session.options import Options
 from reducekit.session.report import ENCODING, Report
 from reducekit.session.session import Session, ignore
 

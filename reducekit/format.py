@@ -11,13 +11,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias
 
 from reducekit.change import Change
 from reducekit.document import Document
-from reducekit.offers import FormatOption, Inspection, Offers
+from reducekit.hooks import Hooks
+from reducekit.option import FormatOption
 from reducekit.search.problem import Problem, independent
 from reducekit.search.strategy import Passes
+
+if TYPE_CHECKING:
+    from reducekit.offers import Inspection
 
 Effort: TypeAlias = Literal["quick", "normal", "thorough"]
 """How much is tried."""
@@ -228,7 +232,7 @@ class FormatCheck:
     """What breaks the rules but is taken by programs, as for the problems."""
 
 
-class Format(Offers, ABC):
+class Format(Hooks, ABC):
     """A format: inherit, and write `parse` and `schedule`. All else has a default.
 
     `options` become keyword arguments of the class. Importing a format's module should be
@@ -303,6 +307,8 @@ class Format(Offers, ABC):
 
         Raises ParseError. By default, sizes are shown.
         """
+        from reducekit.offers import Inspection
+
         parsed = cls()
         counts = parsed.measure(parsed.parse(text))
         return Inspection(lambda: [f"{count:,} {name}" for name, count in counts.items()])

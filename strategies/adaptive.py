@@ -29,14 +29,22 @@ from __future__ import annotations
 import math
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from reducekit.search.problem import Items, Search, Tree, WeightedTree
-from reducekit.search.selecting import DivisibleSelector, IndexSet, Selecting, Selector
+from reducekit.search.selecting import (
+    HALF,
+    DivisibleSelector,
+    IndexSet,
+    Selecting,
+    Selector,
+    free,
+    worth_parts,
+)
 from reducekit.search.strategy import Strategy
-from reducekit.strategies.best_first import best_first
-from reducekit.strategies.deferring import Deferring
-from reducekit.strategies.pool import HALF, Block, Pool, free, worth_parts
-from reducekit.strategies.topdown import top_down
+
+if TYPE_CHECKING:
+    from reducekit.strategies.pool import Block, Pool
 
 _NONE = IndexSet()
 _FEW = 8
@@ -134,6 +142,8 @@ class Backward(DivisibleSelector):
         return not self.alone and worth_parts(self.count, self.needed, self.gap)
 
     def divide(self, parts: int) -> tuple[Pool, Block]:
+        from reducekit.strategies.pool import Pool
+
         # What was learnt so far seeds the pool's estimate of the gap, so its blocks have the
         # right size from the start.
         needed = self.needed
@@ -215,6 +225,8 @@ def selector(count: int, low: int) -> Selector:
     free = count - low
     if free < _FEW:
         return backward(count)
+    from reducekit.strategies.deferring import Deferring
+
     return Deferring(Backward(low, low, max(1, low)), low, count, free, free // 2, known=free)
 
 
@@ -226,7 +238,13 @@ def over_items(items: Items) -> Selecting:
 
 def over_tree(tree: Tree) -> Search:
     """Return the search over a tree."""
-    return best_first(tree) if isinstance(tree, WeightedTree) else top_down(tree, over_items)
+    if isinstance(tree, WeightedTree):
+        from reducekit.strategies.best_first import best_first
+
+        return best_first(tree)
+    from reducekit.strategies.topdown import top_down
+
+    return top_down(tree, over_items)
 
 
 adaptive = Strategy("adaptive", over_items, over_tree)

@@ -29,8 +29,15 @@ from heapq import merge
 from math import exp2
 from typing import Protocol
 
-from reducekit.search.selecting import DivisibleSelector, IndexSet, Selector
-from reducekit.strategies.pool import HALF, Block, Origin, Pool, free, worth_parts
+from reducekit.search.selecting import (
+    HALF,
+    DivisibleSelector,
+    IndexSet,
+    Selector,
+    free,
+    worth_parts,
+)
+from reducekit.strategies.pool import Block, Origin, Pool
 
 _NONE = IndexSet()
 # A half goes every other time, too, so it removes a quarter of the run on average. Twice as much

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from heapq import merge
 from typing import NamedTuple, Protocol
 
-from reducekit.search.selecting import DivisibleSelector, IndexSet, Part, Selector
+from reducekit.search.selecting import HALF, DivisibleSelector, IndexSet, Part, Selector, free
 
 _NONE = IndexSet()
 # Below 1, so that a worker whose block ends early finds more in the pool; not far below, as each
@@ -40,37 +40,6 @@ then they need 10 to 20 times the runs, and looking ahead only makes twice as fa
 # nearest to the end is tried first.
 _RETRY_CANDIDATES = 3
 """Items that wait for a second try, at most."""
-# If a failing run held needed items at random, `m` on average, one half would be free with chance
-# 1 / (1 + e ** (m / 2)): 0.41 for runs that go every other time (m = ln 2), and 0.5 if a single
-# one is expected. 0.47 lies between; it only orders what is looked ahead to.
-HALF = 0.47
-"""How likely one half of a failing run is to be free of needed items."""
-
-
-# So many items take hundreds of checks even if few are needed: in parts, these run side by side
-# from the start. Chosen by hand; `python -m benchmarks.scaling` shows what dividing is worth.
-_MANY = 2000
-"""This many items are worth dividing, whatever comes of them."""
-# With fewer needed items than workers, parts without one end at once, and their workers idle:
-# looking ahead in one search is as fast then, and loses no runs at borders between parts.
-_NEEDED = 16
-"""Fewer are worth it if this many needed ones are to be expected among them."""
-
-
-def worth_parts(left: int, needed: int, gap: float) -> bool:
-    """Return whether `left` items are worth dividing, `needed` having been found `gap` apart.
-
-    A search for a few needed items goes no faster in parts than by looking ahead.
-    """
-    # Even before a needed item is known: the first block tries all items at once anyway.
-    return left >= _MANY or (needed >= 2 and left >= _NEEDED * max(1.0, gap))
-
-
-def free(size: int, gap: float) -> float:
-    """Return how likely a run of `size` items is to be free of needed ones."""
-    # Poisson: needed items at random, one per `gap`, leave a run of `size` free with e ** (-size
-    # / gap). Never quite certain, so that the other verdict is still worth a look ahead.
-    return min(0.97, max(0.03, math.exp(-size / max(gap, 0.1))))
 
 
 @dataclass(frozen=True, slots=True)

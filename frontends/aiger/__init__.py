@@ -18,7 +18,7 @@ from reducekit.format import Schedule
 from reducekit.frontends.aiger import passes as each
 from reducekit.frontends.aiger.files import HEADER, View, counts, read
 from reducekit.frontends.aiger.literals import delays, substitutions, twins
-from reducekit.frontends.common.offers import Offering
+from reducekit.frontends.common import Offering
 from reducekit.search.strategy import Passes
 from reducekit.text import without_mark
 

@@ -24,7 +24,7 @@ from reducekit.frontends.btor.passes.line_graph import FRESH, SHARED, ZERO
 from reducekit.frontends.btor.passes.node_removal import NodeRemoval
 from reducekit.frontends.btor.passes.widths import Widths
 from reducekit.frontends.btor.thesis_options import debugger_words
-from reducekit.frontends.common.offers import JudgesModels
+from reducekit.frontends.common import JudgesModels
 from reducekit.offers import FormatOption
 from reducekit.search.strategy import Passes
 

@@ -15,7 +15,7 @@ from reducekit.format import FormatCheck, Schedule
 from reducekit.frontends.cnf import passes as each
 from reducekit.frontends.cnf import variables as replacing
 from reducekit.frontends.cnf.reader import HEADER, View, problems, recognises
-from reducekit.frontends.common.offers import JudgesModels
+from reducekit.frontends.common import JudgesModels
 from reducekit.offers import Probe
 from reducekit.search.strategy import Passes
 

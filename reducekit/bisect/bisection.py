@@ -28,7 +28,8 @@ from reducekit.oracle.command import Command
 from reducekit.oracle.criterion import Oracle
 from reducekit.oracle.signature import signature
 from reducekit.run import Guard, Limits, NoSignals
-from reducekit.session.options import Failure, KnownFailure, Options
+from reducekit.session.failure import Failure, KnownFailure
+from reducekit.session.options import Options
 from reducekit.session.place.inputs import format_of
 from reducekit.session.runs.golden import Golden, GoldenRunError, establish
 from reducekit.session.runs.openers import Executors, limits_for, local_opener, run_once

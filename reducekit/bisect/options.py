@@ -17,7 +17,7 @@ from reducekit.executors.executor import Repeat
 from reducekit.option import option
 from reducekit.oracle.command import PLACE
 from reducekit.runtime import cache_folder
-from reducekit.session.options import MISSING_COMMAND, Failure, Words
+from reducekit.session.failure import MISSING_COMMAND, Failure, Words
 from reducekit.text import with_places
 
 SOLVER, VERSION, OPTIONS = "{solver}", "{version}", "{options}"

@@ -22,7 +22,7 @@ from reducekit.reports.account import Account, account, ending
 from reducekit.reports.film import film_of
 from reducekit.reports.issue import VERSION_OPTIONS, issue, program
 from reducekit.reports.page import page, picture
-from reducekit.session.place.journal import Contents, as_json, diff_of, open_history, step_of
+from reducekit.session.place.history import Contents, as_json, diff_of, open_history, step_of
 from reducekit.session.place.output import write_file
 from reducekit.text import printable, shortened
 

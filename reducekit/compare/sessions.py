@@ -33,7 +33,7 @@ from reducekit.run import Guard, Limits
 from reducekit.runtime import only_new
 from reducekit.session import Failure, Options, Session
 from reducekit.session.cluster import Cluster
-from reducekit.session.options import Opener, Words
+from reducekit.session.failure import Opener, Words
 from reducekit.session.place.inputs import naming, read_text
 from reducekit.session.runs.openers import opener_of
 from reducekit.text import with_places

@@ -1,6 +1,6 @@
 """Checks that a format makes by itself: candidates and random inputs that it plays to a library.
 
-These are what the hooks `own_oracle` and `testing` of a format return (`reducekit.offers.Offers`).
+These are what the hooks `own_oracle` and `testing` of a format return (`reducekit.hooks.Hooks`).
 """
 
 from __future__ import annotations

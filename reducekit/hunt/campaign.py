@@ -46,7 +46,8 @@ from reducekit.oracle.criterion import Criterion, Everything, Oracle
 from reducekit.run import Guard, Limits
 from reducekit.runtime import __version__
 from reducekit.session.cluster import Cluster
-from reducekit.session.options import Opener, Options, Words
+from reducekit.session.failure import Opener, Words
+from reducekit.session.options import Options
 from reducekit.session.place.inputs import plain_path, read_input
 
 MISSING_PROGRAMS = "Missing `command`: the program that fails, such as './solver --opt'"

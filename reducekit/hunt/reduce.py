@@ -29,7 +29,7 @@ from reducekit.oracle.own import MemoryFault, SameSignature
 from reducekit.oracle.stack import crash_under_gdb, under_gdb
 from reducekit.run import Guard, Limits, Outcome
 from reducekit.session import Options, Session
-from reducekit.session.options import KnownFailure, Opener
+from reducekit.session.failure import KnownFailure, Opener
 from reducekit.session.runs.golden import GoldenRunError
 
 SAMPLES = 20

@@ -17,7 +17,6 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from reducekit.delta import patch
 from reducekit.errors import UsageError
 from reducekit.oracle.files import Files, FileState
 from reducekit.run import Outcome
@@ -195,6 +194,8 @@ class Contents:
 
         Raises UsageError if the result is not the accepted text.
         """
+        from reducekit.delta import patch
+
         way = []
         while number:
             way.append(self.steps[number])
@@ -234,6 +235,8 @@ class Contents:
 
         Each costs one copy of its text, except after a return. Raises UsageError.
         """
+        from reducekit.delta import patch
+
         last, text = 0, self.text(0)
         for step in self.steps[1:]:
             old = text if step.base == last else self.text(step.base)

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from reducekit.delta import delta
 from reducekit.errors import UsageError
 from reducekit.journal.records import (
     BEST,
@@ -335,6 +334,8 @@ class Journal:
                 if base is None:
                     base = self.found.text(self.current) if self.found.steps else b""
                 payload = step_payload(self._key, key, len(text), words, progress)
+                from reducekit.delta import delta
+
                 self._add(STEP, payload + delta(base, text))
             except UsageError as error:
                 self._give_up(OSError(errno.EIO, str(error)))

@@ -7,10 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from reducekit.oracle.answers import understands
-from reducekit.oracle.cost import CostAtLeast
-from reducekit.oracle.criterion import Around, AroundFirst, Criterion, innermost, within
-from reducekit.oracle.disagreement import Disagree
-from reducekit.oracle.flips import Flips
+from reducekit.oracle.criterion import Around, AroundFirst, Criterion
 from reducekit.oracle.printed import Matches
 from reducekit.oracle.signature import is_failure
 from reducekit.run import Limits, Outcome
@@ -58,6 +55,14 @@ class Also(AroundFirst):
     names: tuple[str, ...] = field(default=(), compare=False)
     """What the remaining commands are called in messages: option and program."""
     captures: bool = True
+
+    @property
+    def about_answers(self) -> bool:
+        return self.inner.about_answers or any(isinstance(each, Matches) for each in self.others)
+
+    @property
+    def compares_answers(self) -> bool:
+        return self.inner.compares_answers or self.about_answers
 
     def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
         count = len(outcomes)
@@ -136,6 +141,10 @@ class Resolved(Around):
     status: int
     """An exit status, or a signal's number below 0."""
 
+    @property
+    def is_test(self) -> bool:
+        return self.inner.is_test
+
     def gives_up(self, outcome: Outcome) -> bool:
         """Return whether a run ended with that status."""
         return Matches(exit_code=self.status).judge([outcome])
@@ -154,16 +163,3 @@ class Resolved(Around):
         if ended is None:
             return self.inner.missing_in(run)
         return f"it ended with {ended}, which `unresolved` takes for no answer"
-
-
-def about_answers(criterion: Criterion) -> bool:
-    """Return whether a criterion wants a query answered, and more: in other runs, or its cost."""
-    also = within(criterion, Also)
-    if also is not None and any(isinstance(each, Matches) for each in also.others):
-        return True
-    return isinstance(innermost(criterion), Flips | CostAtLeast)
-
-
-def compares_answers(criterion: Criterion) -> bool:
-    """Return whether a criterion wants runs answered: in two ways, or as `about_answers` tells."""
-    return isinstance(innermost(criterion), Disagree) or about_answers(criterion)

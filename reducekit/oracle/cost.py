@@ -9,9 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
-from reducekit import quantities
 from reducekit.errors import UsageError
-from reducekit.option import option
 from reducekit.oracle.answers import answers, given, in_common
 from reducekit.oracle.command import Command, Words
 from reducekit.oracle.criterion import Compared, Criterion, Making
@@ -196,6 +194,7 @@ class CostAtLeast(Criterion):
     captures: bool = True
     wall: float | None = None
     counts_steps: bool = True
+    about_answers: ClassVar[bool] = True
 
     def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
         """Stop at the first seed whose cost is too low, or whose answer is another.
@@ -282,40 +281,11 @@ class Costly(Compared, Printed):
     Counters repeat where times do not: the same file gives the same number on a loaded machine.
     """
 
-    asked_by: ClassVar[tuple[str, ...]] = ("cost", "regression")
-    cost: str | None = option(
-        "The failure: this counter of --cmd is high.",
-        "Failure",
-        metavar="NAME",
-    )
-    at_least: float | None = option(
-        "The least --cost to keep (default: a tenth of what it is on INPUT).",
-        "Failure",
-        read=quantities.number,
-        metavar="N",
-        rare=True,
-    )
-    times: float | None = option(
-        "The least --cost to keep, as a multiple of that of --reference.",
-        "Failure",
-        read=quantities.number,
-        metavar="K",
-        rare=True,
-    )
-    floor: float | None = option(
-        "The --cost of --reference counts as N if it is less; replaces the default of --at-least.",
-        "Failure",
-        read=quantities.number,
-        metavar="N",
-        rare=True,
-    )
-
-    regression: bool = option(
-        "The failure: --cmd takes --times the steps of --reference (default: 4).",
-        "Failure",
-        False,
-        rare=True,
-    )
+    cost: str | None = None
+    at_least: float | None = None
+    times: float | None = None
+    floor: float | None = None
+    regression: bool = False
 
     def commands(self, made: Making) -> tuple[Command, ...]:
         given = (each for each in (self.command, self.reference) if each is not None)

@@ -1,8 +1,9 @@
 """A kind of failure: what one asks for it by, what runs on a candidate, and what judges that.
 
 A kind of failure stands in one file, with its options and commands (`Kind`) and its judge
-(`Criterion`), and in the table `reducekit.oracle.kinds.KINDS`. Which options exclude each other is
-declared nowhere: options go together if there is a kind that has both.
+(`Criterion`). The table of kinds and the help of their options are in `reducekit.session.failure`.
+Which options exclude each other is declared nowhere: options go together if there is a kind that
+has both.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Protocol, TypeAlias, TypeVar
 
 from reducekit.errors import UsageError
-from reducekit.option import option
 from reducekit.oracle.command import Command, Words
 from reducekit.run import Limits, Outcome
 
@@ -45,6 +45,26 @@ class Criterion(Protocol):
         """Whether the solver's steps decide: a time limit that is too short would, too."""
         return False
 
+    @property
+    def about_answers(self) -> bool:
+        """Whether it wants a query answered, and more: in other runs, or what the answer costs."""
+        return False
+
+    @property
+    def compares_answers(self) -> bool:
+        """Whether it wants runs answered: in two ways, or `about_answers`."""
+        return self.about_answers
+
+    @property
+    def by_chance(self) -> bool:
+        """Whether small changes of a text decide as if by chance."""
+        return False
+
+    @property
+    def is_test(self) -> bool:
+        """Whether the command is a test, whose exit status is the verdict."""
+        return False
+
     def describe(self) -> str:
         """Describe the preserved failure."""
 
@@ -66,6 +86,10 @@ class Criterion(Protocol):
     def missing_in(self, run: Sequence[Outcome]) -> str:
         """Explain what is wanted and why a run on the input does not show it."""
         return self.describe()
+
+    def advice(self, run: Sequence[Outcome]) -> str | None:
+        """Return how the command could be asked better; None if it is asked well."""
+        return None
 
 
 def verdict(criterion: Criterion, outcomes: Sequence[Outcome]) -> bool:
@@ -94,6 +118,14 @@ class Around(Criterion):
     @property
     def counts_steps(self) -> bool:
         return self.inner.counts_steps
+
+    @property
+    def about_answers(self) -> bool:
+        return self.inner.about_answers
+
+    @property
+    def compares_answers(self) -> bool:
+        return self.inner.compares_answers
 
     def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
         return self.inner.judge(outcomes)
@@ -193,13 +225,13 @@ Making: TypeAlias = Callable[[Words], Command]
 
 @dataclass(frozen=True, kw_only=True)
 class Kind(ABC):
-    """A kind of failure: inherit, declare options as fields, and say what they mean.
+    """A kind of failure: inherit, have options of `Failure` as fields, and say what they mean.
 
     Messages name an option `like_this`, as in Python; a face spells it in its own way.
     """
 
-    asked_by: ClassVar[tuple[str, ...]]
-    """Any of these options asks for this kind."""
+    crashes: ClassVar[bool] = False
+    """Whether it may be a crash, whose place in the code can be kept."""
 
     @abstractmethod
     def commands(self, made: Making) -> tuple[Command, ...]:
@@ -209,15 +241,16 @@ class Kind(ABC):
     def criterion(self) -> Criterion:
         """Return what judges their outcomes. Raises UsageError for values that contradict."""
 
+    def fresh(self, count: int, made: Making) -> tuple[Command, ...]:
+        """Return the command on as many variants that no check uses, if this kind has variants."""
+        return ()
+
 
 @dataclass(frozen=True, kw_only=True)
 class OfCommand(Kind):
     """A failure of one command: for most kinds the only one that runs."""
 
-    asked_by: ClassVar[tuple[str, ...]] = ("command",)
-    command: Words | None = option(
-        "The program under test; its failure is kept.", "Failure", metavar="CMD", spelled="cmd"
-    )
+    command: Words | None = None
 
     def commands(self, made: Making) -> tuple[Command, ...]:
         return (made(self.command or ""),)
@@ -227,9 +260,7 @@ class OfCommand(Kind):
 class Compared(OfCommand):
     """Two programs run on the same file."""
 
-    reference: Words | None = option(
-        "The failure: --cmd and CMD disagree (sat/unsat).", "Failure", metavar="CMD"
-    )
+    reference: Words | None = None
 
     def commands(self, made: Making) -> tuple[Command, ...]:
         return (

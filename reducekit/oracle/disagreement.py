@@ -28,6 +28,7 @@ class Disagree(Criterion):
     Empty: any will do."""
     captures: bool = True
     wall: float | None = None
+    compares_answers: ClassVar[bool] = True
 
     def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
         """Compare the answers; the second command does not run if the first gave none."""
@@ -71,8 +72,6 @@ class Disagree(Criterion):
 @dataclass(frozen=True, kw_only=True)
 class Disagreement(Compared, Printed):
     """Two programs answer differently."""
-
-    asked_by: ClassVar[tuple[str, ...]] = ("reference",)
 
     def criterion(self) -> Criterion:
         """Return the criterion: their answers differ."""

@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from reducekit import quantities
 from reducekit.errors import UsageError
-from reducekit.option import option
 from reducekit.oracle.answers import answers, given, in_common
 from reducekit.oracle.command import Command
 from reducekit.oracle.cost import STEPS, _seeded, bound_of, cost, counter, counting, solver_of
@@ -51,6 +49,8 @@ class Flips(Criterion):
     captures: bool = True
     wall: float | None = None
     counts_steps: bool = True
+    about_answers: ClassVar[bool] = True
+    by_chance: ClassVar[bool] = True
 
     def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
         """Count; stop once both ends are found, or can no longer be found."""
@@ -177,29 +177,9 @@ def _rounded(number: float) -> int:
 class Unstable(OfCommand):
     """Some variants of the file are answered and others are not, each with a seed of its own."""
 
-    asked_by: ClassVar[tuple[str, ...]] = ("unstable",)
-    unstable: int | None = option(
-        "The failure: of N variants, --cmd solves some only.",
-        "Failure",
-        read=quantities.positive,
-        metavar="N",
-    )
-    good: int = option(
-        "As many runs of --unstable must be answered.",
-        "Failure",
-        1,
-        read=quantities.positive,
-        metavar="N",
-        rare=True,
-    )
-    bad: int = option(
-        "As many runs of --unstable must end with unknown.",
-        "Failure",
-        1,
-        read=quantities.positive,
-        metavar="N",
-        rare=True,
-    )
+    unstable: int | None = None
+    good: int = 1
+    bad: int = 1
 
     def commands(self, made: Making) -> tuple[Command, ...]:
         count, needed = self.unstable or 1, self.good + self.bad
@@ -208,7 +188,6 @@ class Unstable(OfCommand):
         return self._on(range(count), made)
 
     def fresh(self, count: int, made: Making) -> tuple[Command, ...]:
-        """Return the command on as many variants that no check uses."""
         used = self.unstable or 1
         return self._on(range(used, used + count), made)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
-from reducekit.option import option
 from reducekit.oracle.criterion import Criterion, OfCommand
 from reducekit.oracle.signature import Signature, is_failure, is_memory_fault, signature
 from reducekit.run import Limits, Outcome
@@ -118,12 +118,9 @@ class OwnFailure(Criterion):
 class Own(OfCommand):
     """The command's own failure, whatever it is: asked for by nothing else than the command."""
 
-    ignore_out: bool = option(
-        "Ignore stdout when matching the failure.", "Failure", False, rare=True
-    )
-    ignore_err: bool = option(
-        "Ignore stderr when matching the failure.", "Failure", False, rare=True
-    )
+    crashes: ClassVar[bool] = True
+    ignore_out: bool = False
+    ignore_err: bool = False
 
     def criterion(self) -> Criterion:
         """Return the criterion that the runs on the input specialise."""

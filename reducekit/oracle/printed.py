@@ -7,8 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from reducekit import quantities
-from reducekit.option import option, several
 from reducekit.oracle.answers import found_in
 from reducekit.oracle.command import Command, Words
 from reducekit.oracle.criterion import Around, Compared, Criterion, Kind, Making, OfCommand, regex
@@ -99,26 +97,9 @@ class Printing(Around):
 class Printed(OfCommand):
     """How the command ends, and what it prints."""
 
-    exit_code: int | None = option(
-        "The failure: this status or signal (139, SIGSEGV).",
-        "Failure",
-        read=quantities.exit_code,
-        metavar="N|SIGNAL",
-    )
-    match_out: Sequence[str] = option(
-        "The failure: stdout matches REGEX. Repeatable.",
-        "Failure",
-        (),
-        read=several,
-        metavar="REGEX",
-    )
-    match_err: Sequence[str] = option(
-        "The failure: stderr matches REGEX. Repeatable.",
-        "Failure",
-        (),
-        read=several,
-        metavar="REGEX",
-    )
+    exit_code: int | None = None
+    match_out: Sequence[str] = ()
+    match_err: Sequence[str] = ()
 
     def patterns(self) -> Matches:
         """Return the status and the patterns. Raises UsageError."""
@@ -139,7 +120,7 @@ class Printed(OfCommand):
 class Pattern(Printed):
     """A run ends with a certain status, or its output matches."""
 
-    asked_by: ClassVar[tuple[str, ...]] = ("exit_code", "match_out", "match_err")
+    crashes: ClassVar[bool] = True
 
     def criterion(self) -> Criterion:
         return self.patterns()
@@ -152,6 +133,7 @@ class ExitZero(Criterion):
     captures: bool = False
     wall: float | None = None
     words: str = field(default="the test accepts the file", compare=False)
+    is_test: ClassVar[bool] = True
 
     def judge(self, outcomes: Sequence[Outcome]) -> bool:
         return outcomes[0].status == 0 and outcomes[0].limit is None
@@ -170,10 +152,8 @@ class Test(Kind):
     """An interestingness test says which files are interesting."""
 
     __test__ = False  # for pytest: its name begins with Test
-    asked_by: ClassVar[tuple[str, ...]] = ("oracle",)
-    oracle: Words | None = option(
-        "An interestingness test: exit status 0 keeps a file.", "Failure", metavar="CMD"
-    )
+    crashes: ClassVar[bool] = True
+    oracle: Words | None = None
 
     def commands(self, made: Making) -> tuple[Command, ...]:
         return (made(self.oracle or ""),)
@@ -186,7 +166,6 @@ class Test(Kind):
 class Predicate(Kind):
     """The same as a Python function: no command runs."""
 
-    asked_by: ClassVar[tuple[str, ...]] = ("interesting",)
     interesting: Callable[[bytes], bool] | None = None
     """The same as a function. It must always return the same for the same text."""
 
@@ -210,8 +189,7 @@ _NO_WRONG_MODEL = (
 class WrongModel(Compared):
     """A program prints a model that violates the input."""
 
-    asked_by: ClassVar[tuple[str, ...]] = ("wrong_model",)
-    wrong_model: bool = option("The failure: --cmd prints a wrong model.", "Failure", False)
+    wrong_model: bool = False
 
     def criterion(self) -> Criterion:
         """Return the criterion: the test of models says so."""

@@ -1,4 +1,6 @@
-"""Blanks out what a failure line quotes from the input: its names, numbers and terms.
+"""Failure lines without what varies for one bug: places, times, and what they quote of the input.
+
+Quoted are its names, numbers and terms, which become blanks.
 
 `unknown constant x12` is the same failure for every constant: what is left is `unknown constant *`,
 a pattern in which `*` is any text. A word is quoted if the input has it, unless it is one of those
@@ -12,6 +14,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 ANY = b"*"
+_LONGEST = 400  # bytes of a normalised line: some assertions print whole terms
 
 # Words that messages are made of, though inputs have some of them as well.
 _COMMON = frozenset(
@@ -245,3 +248,69 @@ def _as_a_whole(word: bytes, dot: bytes = b".") -> re.Pattern[bytes]:
     # It begins with the word itself, which is fast to search for in megabytes.
     own, in_names = re.escape(word), rb"[\w%s!?$@#|~-]" % dot
     return re.compile(own + rb"(?<!" + in_names + own + rb")(?!" + in_names + rb")")
+
+
+# The directories of a path that begins with /, ./, ../ or ~/, or that ends in a file
+# name with an extension. `a/b` is not a path.
+_PATH = rb"""(?:(?<![\w.>)])(?:~|\.{1,2})?/(?:[^\s/:'"()<>,;`]+/)*(?=[\w.+-])
+    |(?<![\w./])(?:[\w.+-]+/)+(?=[\w+-]+\.[A-Za-z]))""".replace(b"\n    ", b"")
+_SCRUB: tuple[tuple[re.Pattern[bytes], bytes], ...] = tuple(
+    (re.compile(pattern), replacement)
+    for pattern, replacement in (
+        # A formula, as Z3 prints it, is another one for each input; a condition in C++ stays.
+        (rb"(?i)(failed to verify:) ?\((?!.*(?:==|!=|&&|\|\||->|::|;))[^\s()]+ .*", rb"\1"),
+        (rb"^==\d+==\s*", b""),  # the process id of sanitizers and valgrind
+        (rb"\(core dumped\)", b""),
+        (rb"(?i)\b(pid|tid|thread|process)([ =:#]+)\d+", rb"\1\2N"),
+        # Addresses vary from run to run; but a few digits only are an offset from
+        # NULL, which distinguishes one dereference from another.
+        (rb"\b0[xX][0-9a-fA-F]{4,}\b", b"0x"),
+        (_PATH, b""),
+        (rb"^([DIWEFC])(?:\d{4} |, (?=\[))", rb"\1 "),  # F1128 12:00:00, as glog writes
+        (rb"\b\d{4}([-/])\d\d\1\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?)?Z?", b"T"),
+        (  # Nov 28, 2026 and 28-Nov-2026
+            rb"\b(?:\d\d?-)?(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?"
+            rb"|Aug(?:ust)?|Sep(?:tember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)"
+            rb"[ -]\d{1,4}(?:, \d{4})?",
+            b"T",
+        ),
+        (rb"\b\d{1,2}:\d\d:\d\d(?:[.,]\d+)?(?: [AP]M)?\b", b"T"),
+        (rb"\b\d+(?:\.\d+)?[ ]?(?:ms|us|ns|s|sec|secs|seconds|minutes)\b", b"T"),
+        (rb"(?i)\b(line|column|col|position|pos|offset|char|character)(:?[ ]?)\d+", rb"\1\2N"),
+        # solver.cpp:123:4, input.smt2:1.2-7, in.pvs@4.61--4.79
+        (rb"(\.[A-Za-z]\w{0,7})[:@]\d+(?:[.:-]{1,2}\d+)*", rb"\1"),
+        # Random ids and hashes: letters mixed with digits; those of Lisp and Erlang.
+        (rb"\b(?=[0-9a-f]*\d)(?=\d*[a-f])[0-9a-f]{8,}\b|(?<=\{)[0-9A-F]{8,}(?=\})", b"N"),
+        (rb"<\d+\.\d+\.\d+>", b"<N>"),
+        (rb"([-=*#_~])\1{3,}", rb"\1\1\1"),  # a ruler, which may be as long as a name lets it
+        # There is a suggestion only while the input has a name like it.
+        (rb"(?i)[;.,]?\s*\(?\b(?:did you mean|(?:perhaps|maybe) you meant)\b.*", b""),
+    )
+)
+# What a record of a log says, in JSON or as `level=error msg="..."`, without its other fields.
+_SAID = re.compile(
+    rb'(?i)(?:"(?:msg|message|error|err|reason|exception|detail)" ?: ?'
+    rb'|\b(?:msg|err|error|reason)=)"((?:[^"\\]|\\.)+)"'
+)
+# A number that is not part of a name; kept in conditions, which are source text.
+_SINGLE = re.compile(rb"(?:(?<![\w.!$@#])|(?<=\.\.))-?\d+(?:\.\d+)?(?![\w!$@#]|\.\d)")
+# Clauses and cubes: as many numbers as the input has.
+_NUMBERS = re.compile(rb"\bN(?:,? N\b)+")
+_ASSERTED = re.compile(CONDITION + rb"|\bverif(?:y|ied)\b.*")
+
+
+def normalise(line: bytes) -> bytes:
+    """Return a failure line without the parts that vary for the same bug.
+
+    Addresses, process ids, times, directories, lines and columns are removed or replaced, and so
+    are single numbers outside asserted conditions.
+    """
+    line = b" ".join(line[: 10 * _LONGEST].split())
+    if (line.startswith(b"{") and line.endswith(b"}")) or b" msg=" in line:
+        line = b" ".join(_SAID.findall(line)) or line
+    for pattern, replacement in _SCRUB:
+        line = pattern.sub(replacement, line)
+    condition = _ASSERTED.search(line)
+    keep = condition.start() if condition is not None else len(line)
+    line = _NUMBERS.sub(b"N", _SINGLE.sub(b"N", line[:keep])) + line[keep:]
+    return b" ".join(line.split())[:_LONGEST].rstrip()

@@ -11,12 +11,7 @@ import signal as signals
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from reducekit.oracle.last_words import is_generic, last_words
-from reducekit.oracle.quotes import CONDITION, fits, without_quotes
-from reducekit.oracle.responses import error_end
 from reducekit.run import Outcome, ended
-
-_LONGEST = 400  # bytes of a normalised line: some assertions print whole terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +27,11 @@ class Signature:
     limit: Literal["time", "output"] | None
     line: bytes | None
 
+    @property
+    def any_line(self) -> bool:
+        """Whether the line differs in each run, so that nothing of it is kept."""
+        return self.line == b"*"
+
     def describe(self) -> str:
         """Describe what all runs that show this bug have in common."""
         if self.limit is None:
@@ -42,12 +42,18 @@ class Signature:
 
     def without_quotes(self, text: bytes) -> Signature:
         """Return the same with `*` in the line for names and terms of the input `text`."""
-        return self if self.line is None else replace(self, line=without_quotes(self.line, text))
+        if self.line is None:
+            return self
+        from reducekit.oracle.quotes import without_quotes
+
+        return replace(self, line=without_quotes(self.line, text))
 
     def covers(self, found: Signature) -> bool:
         """Return whether a run with the signature `found` shows this failure."""
         if self.line is None or found.line is None:
             return self == found
+        from reducekit.oracle.quotes import fits
+
         return replace(found, line=self.line) == self and fits(found.line, self.line)
 
 
@@ -56,9 +62,11 @@ def signature(outcome: Outcome, *, out: bool = True, err: bool = True) -> Signat
     if outcome.limit is not None:
         return Signature(None, None, outcome.limit, None)
     line = message(outcome, out=out, err=err)
-    return Signature(
-        outcome.status, outcome.signal, None, None if line is None else normalise(line)
-    )
+    if line is not None:
+        from reducekit.oracle.quotes import normalise
+
+        line = normalise(line)
+    return Signature(outcome.status, outcome.signal, None, line)
 
 
 _HEAP = re.compile(
@@ -89,6 +97,10 @@ def message(outcome: Outcome, *, out: bool = True, err: bool = True) -> bytes | 
     else, and it ended with a failure on purpose, its last words.
     """
     stdout, stderr = outcome.stdout if out else b"", outcome.stderr if err else b""
+    if not stdout and not stderr:
+        return None
+    from reducekit.oracle.last_words import is_generic, last_words
+
     line = failure_line(stdout, stderr, crashed=outcome.signal is not None)
     # What is no single line of the output already has what the next ones say.
     says_nothing = line is None or (line in stdout + stderr and is_generic(line))
@@ -120,65 +132,62 @@ def _ends_badly(outcome: Outcome) -> bool:
 
 # Crash reports: a lower-case word that must occur, which is fast to search for and
 # rules out most patterns (otherwise a model of 3 KB takes 2 ms), and the pattern.
-_CRASHES: tuple[tuple[bytes, re.Pattern[bytes]], ...] = tuple(
-    (word, re.compile(pattern, re.MULTILINE))
-    for word, pattern in (
-        (b"assert", rb"ASSERTION VIOLATION|Assertion\w{0,40}(?:Error|Exception)"),
-        (b"assert", rb"[Aa]ssertion\b[^\n]{0,400}?\b(?:failed|FAILED|violated)"),
-        (b"assert", rb"[Aa]ssert(?:ion)? fail(?:ed|ure)"),
-        (b"unexpected code", rb"UNEXPECTED CODE WAS REACHED"),
-        (b"unreachable", rb"(?i:unreachable (?:code|case|point|statement|executed))"),
-        (b"not implemented", rb"NOT IMPLEMENTED YET"),
-        (b"verify", rb"[Ff]ailed to verify:"),
-        (b"fatal", rb"(?i:fatal (?:failure|error|exception))"),
-        (
-            b"internal",
-            rb"(?i:internal (?:\w{1,40} )?(?:error|failure|bug|exception|consistency check))",
-        ),
-        (b"unhandled", rb"Unhandled\b"),
-        (
-            b"unhandled",
-            rb"unhandled (?:case|exception|kind|operator|type|sort|node|signal|expr)",
-        ),
-        (b"bug", rb"\bBUG detected|\bBUG:|(?i:this is a bug)"),
-        (
-            b"invalid",
-            rb"(?i:an? invalid (?:model|proof|unsat core|lemma) was (?:generated|found))",
-        ),
-        (b"errors satisfying", rb"ERRORS SATISFYING ASSERTIONS"),
-        (b"check", rb"(?i:(?:model|proof|unsat[ -]core) check(?:ing)? (?:failed|error))"),
-        (b"validation", rb"(?i:(?:model|proof|unsat[ -]core) validation (?:failed|error))"),
-        (b"invalid", rb"(?i:invalid (?:model|proof|unsat core|witness)\b)"),
-        (b"incorrect", rb"(?i:incorrect (?:model|proof|unsat core|witness)\b)"),
-        (b"wrong", rb"(?i:wrong (?:model|proof|unsat core|witness)\b)"),
-        (b"terminate called", rb"terminate called"),
-        (
-            b"sanitizer:",
-            rb"\b(?:Address|Memory|Thread|Leak|UndefinedBehavior|HWAddress)Sanitizer:",
-        ),
-        (b"runtime error:", rb"(?:: |^)runtime error:"),
-        (b"panic", rb"thread '[^'\n]{0,400}'[^\n]{0,400}? panicked at|^panic:"),
-        (b"exception", rb"Exception in thread|Uncaught exception"),
-        (b"traceback", rb"Traceback \(most recent call last\)"),
-        (
-            b"***",  # not the banner of a program, nor the title of a stack trace
-            rb"^\*\*\* *(?!(?i:info|warn(?:ing)?|this|copyright|see|for|or|enabled|please"
-            rb"|version)\b|[^\n]*\b(?i:trace|compiled)\b)[^*\s]",
-        ),
-        (b"double free", rb"^double free or corruption"),
-        (b"corrupted", rb"^corrupted (?:size|double-linked)"),
-        (b"():", rb"^(?:free|malloc|realloc|calloc|munmap_chunk)\(\):"),
-        (b"pure virtual", rb"pure virtual method called"),
-        (b"overflow", rb"buffer overflow detected|(?i:stack overflow)"),
-        (b"smashing", rb"stack smashing detected"),
-        (b"fault", rb"(?i:segmentation fault|suffered a segfault|\bsegfault\b)"),
-        (b"signal", rb"(?i:caught signal)"),
-        (b"bus error", rb"(?i:bus error)"),
-        (b"floating point", rb"(?i:floating point exception)"),
-        (b"illegal", rb"(?i:illegal instruction)"),
-        (b"aborted", rb"^Aborted\b"),
-        (b"api ", rb"(?i:invalid API usage|API usage error|API contract viol)"),
-    )
+_CRASHES: tuple[tuple[bytes, bytes], ...] = (
+    (b"assert", rb"ASSERTION VIOLATION|Assertion\w{0,40}(?:Error|Exception)"),
+    (b"assert", rb"[Aa]ssertion\b[^\n]{0,400}?\b(?:failed|FAILED|violated)"),
+    (b"assert", rb"[Aa]ssert(?:ion)? fail(?:ed|ure)"),
+    (b"unexpected code", rb"UNEXPECTED CODE WAS REACHED"),
+    (b"unreachable", rb"(?i:unreachable (?:code|case|point|statement|executed))"),
+    (b"not implemented", rb"NOT IMPLEMENTED YET"),
+    (b"verify", rb"[Ff]ailed to verify:"),
+    (b"fatal", rb"(?i:fatal (?:failure|error|exception))"),
+    (
+        b"internal",
+        rb"(?i:internal (?:\w{1,40} )?(?:error|failure|bug|exception|consistency check))",
+    ),
+    (b"unhandled", rb"Unhandled\b"),
+    (
+        b"unhandled",
+        rb"unhandled (?:case|exception|kind|operator|type|sort|node|signal|expr)",
+    ),
+    (b"bug", rb"\bBUG detected|\bBUG:|(?i:this is a bug)"),
+    (
+        b"invalid",
+        rb"(?i:an? invalid (?:model|proof|unsat core|lemma) was (?:generated|found))",
+    ),
+    (b"errors satisfying", rb"ERRORS SATISFYING ASSERTIONS"),
+    (b"check", rb"(?i:(?:model|proof|unsat[ -]core) check(?:ing)? (?:failed|error))"),
+    (b"validation", rb"(?i:(?:model|proof|unsat[ -]core) validation (?:failed|error))"),
+    (b"invalid", rb"(?i:invalid (?:model|proof|unsat core|witness)\b)"),
+    (b"incorrect", rb"(?i:incorrect (?:model|proof|unsat core|witness)\b)"),
+    (b"wrong", rb"(?i:wrong (?:model|proof|unsat core|witness)\b)"),
+    (b"terminate called", rb"terminate called"),
+    (
+        b"sanitizer:",
+        rb"\b(?:Address|Memory|Thread|Leak|UndefinedBehavior|HWAddress)Sanitizer:",
+    ),
+    (b"runtime error:", rb"(?:: |^)runtime error:"),
+    (b"panic", rb"thread '[^'\n]{0,400}'[^\n]{0,400}? panicked at|^panic:"),
+    (b"exception", rb"Exception in thread|Uncaught exception"),
+    (b"traceback", rb"Traceback \(most recent call last\)"),
+    (
+        b"***",  # not the banner of a program, nor the title of a stack trace
+        rb"^\*\*\* *(?!(?i:info|warn(?:ing)?|this|copyright|see|for|or|enabled|please"
+        rb"|version)\b|[^\n]*\b(?i:trace|compiled)\b)[^*\s]",
+    ),
+    (b"double free", rb"^double free or corruption"),
+    (b"corrupted", rb"^corrupted (?:size|double-linked)"),
+    (b"():", rb"^(?:free|malloc|realloc|calloc|munmap_chunk)\(\):"),
+    (b"pure virtual", rb"pure virtual method called"),
+    (b"overflow", rb"buffer overflow detected|(?i:stack overflow)"),
+    (b"smashing", rb"stack smashing detected"),
+    (b"fault", rb"(?i:segmentation fault|suffered a segfault|\bsegfault\b)"),
+    (b"signal", rb"(?i:caught signal)"),
+    (b"bus error", rb"(?i:bus error)"),
+    (b"floating point", rb"(?i:floating point exception)"),
+    (b"illegal", rb"(?i:illegal instruction)"),
+    (b"aborted", rb"^Aborted\b"),
+    (b"api ", rb"(?i:invalid API usage|API usage error|API contract viol)"),
 )
 
 # Complaints that are a failure only if the run did not crash: a run that ends in a
@@ -245,7 +254,11 @@ def _error(text: bytes, pos: int) -> bytes | None:
     The line of the input that it quotes is left out, as reduction changes it.
     """
     start = text.rfind(b"\n(error", 0, _line(text, pos)[1]) + 1
-    closed = error_end(text, start) if _ERROR.match(text, start) else None
+    if not _ERROR.match(text, start):
+        return None
+    from reducekit.oracle.responses import error_end
+
+    closed = error_end(text, start)
     if closed is None or closed <= pos or b"\n" not in text[start:closed]:
         return None
     return b" ".join(_QUOTED.sub(b"", text[start:closed]).split())
@@ -259,7 +272,7 @@ def _crash_line(text: bytes) -> bytes | None:
         if word not in lower:
             continue
         passed = 0
-        for match in pattern.finditer(text):
+        for match in re.finditer(pattern, text, re.MULTILINE):
             if match.start() >= first:
                 break
             if match.start() < passed:
@@ -347,69 +360,3 @@ def _line(text: bytes, pos: int) -> tuple[bytes, int]:
     end = text.find(b"\n", pos)
     end = len(text) if end < 0 else end
     return text[start:end], end + 1
-
-
-# The directories of a path that begins with /, ./, ../ or ~/, or that ends in a file
-# name with an extension. `a/b` is not a path.
-_PATH = rb"""(?:(?<![\w.>)])(?:~|\.{1,2})?/(?:[^\s/:'"()<>,;`]+/)*(?=[\w.+-])
-    |(?<![\w./])(?:[\w.+-]+/)+(?=[\w+-]+\.[A-Za-z]))""".replace(b"\n    ", b"")
-_SCRUB: tuple[tuple[re.Pattern[bytes], bytes], ...] = tuple(
-    (re.compile(pattern), replacement)
-    for pattern, replacement in (
-        # A formula, as Z3 prints it, is another one for each input; a condition in C++ stays.
-        (rb"(?i)(failed to verify:) ?\((?!.*(?:==|!=|&&|\|\||->|::|;))[^\s()]+ .*", rb"\1"),
-        (rb"^==\d+==\s*", b""),  # the process id of sanitizers and valgrind
-        (rb"\(core dumped\)", b""),
-        (rb"(?i)\b(pid|tid|thread|process)([ =:#]+)\d+", rb"\1\2N"),
-        # Addresses vary from run to run; but a few digits only are an offset from
-        # NULL, which distinguishes one dereference from another.
-        (rb"\b0[xX][0-9a-fA-F]{4,}\b", b"0x"),
-        (_PATH, b""),
-        (rb"^([DIWEFC])(?:\d{4} |, (?=\[))", rb"\1 "),  # F1128 12:00:00, as glog writes
-        (rb"\b\d{4}([-/])\d\d\1\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?)?Z?", b"T"),
-        (  # Nov 28, 2026 and 28-Nov-2026
-            rb"\b(?:\d\d?-)?(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?"
-            rb"|Aug(?:ust)?|Sep(?:tember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)"
-            rb"[ -]\d{1,4}(?:, \d{4})?",
-            b"T",
-        ),
-        (rb"\b\d{1,2}:\d\d:\d\d(?:[.,]\d+)?(?: [AP]M)?\b", b"T"),
-        (rb"\b\d+(?:\.\d+)?[ ]?(?:ms|us|ns|s|sec|secs|seconds|minutes)\b", b"T"),
-        (rb"(?i)\b(line|column|col|position|pos|offset|char|character)(:?[ ]?)\d+", rb"\1\2N"),
-        # solver.cpp:123:4, input.smt2:1.2-7, in.pvs@4.61--4.79
-        (rb"(\.[A-Za-z]\w{0,7})[:@]\d+(?:[.:-]{1,2}\d+)*", rb"\1"),
-        # Random ids and hashes: letters mixed with digits; those of Lisp and Erlang.
-        (rb"\b(?=[0-9a-f]*\d)(?=\d*[a-f])[0-9a-f]{8,}\b|(?<=\{)[0-9A-F]{8,}(?=\})", b"N"),
-        (rb"<\d+\.\d+\.\d+>", b"<N>"),
-        (rb"([-=*#_~])\1{3,}", rb"\1\1\1"),  # a ruler, which may be as long as a name lets it
-        # There is a suggestion only while the input has a name like it.
-        (rb"(?i)[;.,]?\s*\(?\b(?:did you mean|(?:perhaps|maybe) you meant)\b.*", b""),
-    )
-)
-# What a record of a log says, in JSON or as `level=error msg="..."`, without its other fields.
-_SAID = re.compile(
-    rb'(?i)(?:"(?:msg|message|error|err|reason|exception|detail)" ?: ?'
-    rb'|\b(?:msg|err|error|reason)=)"((?:[^"\\]|\\.)+)"'
-)
-# A number that is not part of a name; kept in conditions, which are source text.
-_NUMBER = re.compile(rb"(?:(?<![\w.!$@#])|(?<=\.\.))-?\d+(?:\.\d+)?(?![\w!$@#]|\.\d)")
-# Clauses and cubes: as many numbers as the input has.
-_NUMBERS = re.compile(rb"\bN(?:,? N\b)+")
-_CONDITION = re.compile(CONDITION + rb"|\bverif(?:y|ied)\b.*")
-
-
-def normalise(line: bytes) -> bytes:
-    """Return a failure line without the parts that vary for the same bug.
-
-    Addresses, process ids, times, directories, lines and columns are removed or replaced, and so
-    are single numbers outside asserted conditions.
-    """
-    line = b" ".join(line[: 10 * _LONGEST].split())
-    if (line.startswith(b"{") and line.endswith(b"}")) or b" msg=" in line:
-        line = b" ".join(_SAID.findall(line)) or line
-    for pattern, replacement in _SCRUB:
-        line = pattern.sub(replacement, line)
-    condition = _CONDITION.search(line)
-    keep = condition.start() if condition is not None else len(line)
-    line = _NUMBERS.sub(b"N", _NUMBER.sub(b"N", line[:keep])) + line[keep:]
-    return b" ".join(line.split())[:_LONGEST].rstrip()

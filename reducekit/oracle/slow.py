@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
-from reducekit import quantities
 from reducekit.errors import UsageError
-from reducekit.option import option
 from reducekit.oracle.criterion import Compared, Criterion
 from reducekit.run import Outcome
 
@@ -75,13 +72,7 @@ class SlowerThanReference(Criterion):
 class Slow(Compared):
     """A run takes long, or longer than that of another program."""
 
-    asked_by: ClassVar[tuple[str, ...]] = ("slower_than", "slower_ratio")
-    slower_than: float | None = option(
-        "The failure: a run takes S seconds or more, or R times as long as --reference.",
-        "Failure",
-        read=quantities.slowness,
-        metavar="S|Rx",
-    )
+    slower_than: float | None = None
     slower_ratio: float | None = None
     """The least ratio of the run's time to that of the `reference`."""
 

@@ -15,8 +15,8 @@ from pathlib import PurePath
 
 from reducekit.oracle.command import tested_words
 from reducekit.oracle.last_words import last_words
-from reducekit.oracle.quotes import fits
-from reducekit.oracle.signature import failure_line, normalise
+from reducekit.oracle.quotes import fits, normalise
+from reducekit.oracle.signature import failure_line
 from reducekit.reports.account import Account, Ending, Run, ending
 from reducekit.text import excerpt, printable_lines
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Set
 from typing import Any, NamedTuple
@@ -242,3 +243,36 @@ class Selecting(Divisible):
         selector = self._parts.whole()
         # What was refuted in parts may have been so for lack of what has gone since.
         return None if selector is None else Selecting(self.items, selector, self.taken)
+
+
+# If a failing run held needed items at random, `m` on average, one half would be free with chance
+# 1 / (1 + e ** (m / 2)): 0.41 for runs that go every other time (m = ln 2), and 0.5 if a single
+# one is expected. 0.47 lies between; it only orders what is looked ahead to.
+HALF = 0.47
+"""How likely one half of a failing run is to be free of needed items."""
+
+
+# So many items take hundreds of checks even if few are needed: in parts, these run side by side
+# from the start. Chosen by hand; `python -m benchmarks.scaling` shows what dividing is worth.
+_MANY = 2000
+"""This many items are worth dividing, whatever comes of them."""
+# With fewer needed items than workers, parts without one end at once, and their workers idle:
+# looking ahead in one search is as fast then, and loses no runs at borders between parts.
+_NEEDED = 16
+"""Fewer are worth it if this many needed ones are to be expected among them."""
+
+
+def worth_parts(left: int, needed: int, gap: float) -> bool:
+    """Return whether `left` items are worth dividing, `needed` having been found `gap` apart.
+
+    A search for a few needed items goes no faster in parts than by looking ahead.
+    """
+    # Even before a needed item is known: the first block tries all items at once anyway.
+    return left >= _MANY or (needed >= 2 and left >= _NEEDED * max(1.0, gap))
+
+
+def free(size: int, gap: float) -> float:
+    """Return how likely a run of `size` items is to be free of needed ones."""
+    # Poisson: needed items at random, one per `gap`, leave a run of `size` free with e ** (-size
+    # / gap). Never quite certain, so that the other verdict is still worth a look ahead.
+    return min(0.97, max(0.03, math.exp(-size / max(gap, 0.1))))

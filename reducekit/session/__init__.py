@@ -6,7 +6,8 @@ a page, a notebook and a hunt can all be its clients.
 """
 
 from reducekit.executors.executor import Repeat
-from reducekit.session.options import Failure, Options
+from reducekit.session.failure import Failure
+from reducekit.session.options import Options
 from reducekit.session.report import Report
 from reducekit.session.session import Session
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from importlib.util import module_from_spec, spec_from_file_location
+from ast import literal_eval
 from pathlib import Path
 
 import pytest
@@ -13,8 +13,8 @@ import pytest
 from benchmarks.reading import MOST, PAGE, sections, to_read
 from reducekit.errors import UsageError
 from reducekit.oracle.command import Command
-from reducekit.oracle.kinds import KINDS, kind_of
 from reducekit.run import Outcome
+from reducekit.session.failure import KINDS, kind_of
 from tests.cli.tool import Tool
 
 ENTRY_POINTS = """[reducekit.frontends]
@@ -98,15 +98,15 @@ def test_the_examples_keep_the_contract(extended: Tool) -> None:
     assert "2 passed" in done.stdout, done.stdout
 
 
-def test_a_kind_of_failure_brings_its_option_and_contradictions(tmp_path: Path) -> None:
-    (code,) = re.findall(r"```python\n# silent\.py\n(.*?)```", PAGE.read_text(), re.DOTALL)
+def test_a_kind_of_failure_brings_its_option_and_contradictions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = PAGE.read_text()
+    (code,) = re.findall(r"```python\n# silent\.py\n(.*?)```", page, re.DOTALL)
+    ((home, row),) = re.findall(r'`"reducekit.oracle.(silent:Silent)": (.*?)`', page)
     (tmp_path / "silent.py").write_text(code)
-    spec = spec_from_file_location("silent", tmp_path / "silent.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    kinds = (*KINDS, module.Silent)
+    monkeypatch.syspath_prepend(tmp_path)
+    kinds = {**KINDS, home: literal_eval(row)}
     kind = kind_of({"command": "true", "silent": True}, kinds)
     (command,) = kind.commands(Command.of)
     assert command.words[0].endswith("true")

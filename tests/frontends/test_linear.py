@@ -18,8 +18,9 @@ import pytest
 
 from reducekit import registry
 from reducekit.errors import ReducekitError
+from reducekit.oracle.quotes import normalise
 from reducekit.oracle.responses import error_end, read_answers, read_responses
-from reducekit.oracle.signature import failure_line, normalise
+from reducekit.oracle.signature import failure_line
 from reducekit.session.place.inputs import unpacked
 from reducekit.text import excerpt, printable_lines
 

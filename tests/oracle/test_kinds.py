@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+from importlib import import_module
 from itertools import combinations
 from typing import Any
 
@@ -12,6 +14,7 @@ from reducekit.oracle.cost import CostAtLeast
 from reducekit.oracle.printed import Printing
 from reducekit.run import Limits, Outcome
 from reducekit.session import Failure
+from reducekit.session.failure import KINDS
 
 NO_LIMITS = Limits()
 
@@ -100,6 +103,14 @@ def test_every_pair_is_a_failure_or_refused_in_words() -> None:
         else:
             with pytest.raises(UsageError):
                 given.commands_and_criterion()
+
+
+def test_the_table_of_kinds_has_the_fields_of_their_classes() -> None:
+    for home, (asked_by, more) in KINDS.items():
+        module, _, name = home.partition(":")
+        own = {each.name for each in fields(getattr(import_module(module), name))}
+        assert own == {*asked_by, *more}, home
+        assert own <= {each.name for each in fields(Failure)}
 
 
 @pytest.mark.parametrize("given", [{}, {"regression": True}, {"cost": "x", "times": 2}])

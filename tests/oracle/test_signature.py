@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reducekit.oracle.quotes import normalise
 from reducekit.oracle.signature import (
     _COMPLAINING,
     failure_line,
     is_failure,
-    normalise,
     signature,
 )
 from reducekit.run import Outcome

@@ -21,7 +21,6 @@ from reducekit.run import Limits, Outcome
 from reducekit.session.runs.golden import (
     Golden,
     GoldenRunError,
-    advice,
     baseline_fails,
     doubtful,
     establish,
@@ -208,10 +207,10 @@ def test_a_bound_fits_the_runs_on_the_input() -> None:
         Outcome(0, None, b"%s\nsteps %d\n" % (answer, steps), b"", None, 0.1)
         for answer, steps in ((b"unsat", 400), (b"unknown", 9000))
     )
-    said = advice(Golden(Flips(2, steps=r"steps (\d+)", option="--steps="), outcomes, 0.1))
+    said = Flips(2, steps=r"steps (\d+)", option="--steps=").advice(outcomes)
     assert said is not None
     assert "Answered runs took up to 400 steps: try `--steps=" in said
-    assert advice(Golden(ExitZero(), outcomes, 0.1)) is None
+    assert ExitZero().advice(outcomes) is None
 
 
 def test_a_baseline_that_has_run_already() -> None:

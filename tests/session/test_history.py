@@ -9,7 +9,7 @@ import pytest
 
 from reducekit.errors import UsageError
 from reducekit.session import Options, Session
-from reducekit.session.place.journal import as_json, diff_of, open_history, step_of
+from reducekit.session.place.history import as_json, diff_of, open_history, step_of
 
 TEXT = b"".join(b"line %d\n" % number for number in range(30))
 

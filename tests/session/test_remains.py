@@ -9,7 +9,7 @@ import pytest
 
 from reducekit import Report, reduce
 from reducekit.journal import load
-from reducekit.oracle.also import Also, about_answers
+from reducekit.oracle.also import Also
 from reducekit.oracle.cost import CostAtLeast
 from reducekit.oracle.criterion import Criterion
 from reducekit.oracle.flips import Flips
@@ -83,5 +83,5 @@ ALSO = Also(Matches(out=()), 1, (Matches(),))
 def test_good_and_bad_runs(
     criterion: Criterion, outcomes: tuple[Outcome, ...], expected: tuple[int | None, int | None]
 ) -> None:
-    assert about_answers(criterion)
+    assert criterion.about_answers
     assert good_and_bad(criterion, outcomes) == expected

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reducekit.session.options import Failure
+from reducekit.session.failure import Failure
 from reducekit.session.runs.trial import Seen, Trial
 
 

@@ -14,10 +14,8 @@ from pathlib import Path
 from reducekit.errors import StoppedError, UsageError
 from reducekit.events import FailureFound
 from reducekit.journal import digest
-from reducekit.oracle.also import about_answers
 from reducekit.oracle.command import PLACE, Command
 from reducekit.oracle.criterion import Oracle, innermost, within
-from reducekit.oracle.flips import Flips
 from reducekit.oracle.own import SameSignature, TimesOut
 from reducekit.reduction.control import Stopped
 from reducekit.session.place.inputs import plain_path
@@ -26,7 +24,6 @@ from reducekit.session.place.output import back_up
 from reducekit.session.runs.golden import (
     SLOW,
     GoldenRunError,
-    advice,
     ask_predicate,
     baseline_fails,
     doubtful,
@@ -213,17 +210,17 @@ def adapt(run: Run) -> None:
     run.say(job.opened.notice)
     failure = golden.criterion.describe()
     run.listen(FailureFound(failure))
-    by_chance = isinstance(innermost(golden.criterion), Flips)
+    by_chance = innermost(golden.criterion).by_chance
     job = replace(job, frontend=job.frontend.for_failure(failure, by_chance=by_chance))
     run.job = job
     run.say(doubtful(golden))
-    run.say(advice(golden))
+    run.say(innermost(golden.criterion).advice(golden.outcomes))
     run.say(in_the_wrong(golden.criterion, job.frontend.claimed(job.text)))
     if run.options.match_stack is not None:
         from reducekit.oracle.stack import SameStack
 
         run.say(None if within(golden.criterion, SameStack) else UNTRACED)
-    if about_answers(golden.criterion):
+    if golden.criterion.about_answers:
         from reducekit.session.runs.variants import overridden
 
         if names := overridden(run, job.text):

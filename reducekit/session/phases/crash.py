@@ -54,7 +54,7 @@ def placed(run: Run) -> Places | None:
 def _compared(run: Run) -> Places | None:
     """Return where input and result crash; None if that is unknown, or kept by the criterion."""
     ask, text, result = _asked(run), run.job.text, run.result.text
-    if ask is None or result == text:
+    if ask is None:
         return None
     with contextlib.suppress(KeyboardInterrupt, Stopped, ReducekitError), run.guard.allowed():
         before = ask(text)

@@ -16,7 +16,6 @@ from reducekit.errors import (
 )
 from reducekit.executors.executor import Finished
 from reducekit.format import Format
-from reducekit.oracle.also import about_answers
 from reducekit.oracle.criterion import Oracle
 from reducekit.run import Outcome
 from reducekit.session.place.output import rescue, write_beside
@@ -99,7 +98,7 @@ def report_of(run: Run, fresh: tuple[Ends | Shown, Ends | Shown] | None) -> Repo
     """
     job, golden, result, last = run.job, run.golden, run.result, run.last
     left, overriding = list[Remaining](), ""
-    if about_answers(golden.criterion):
+    if golden.criterion.about_answers:
         from reducekit.session.runs.variants import overridden, remains
 
         left, overriding = remains(run), overridden(run, result.text)
@@ -155,6 +154,8 @@ def _places(run: Run) -> Places | None:
         return None
     first = run.golden.outcomes[0]
     if not run.golden.crashed and b"Sanitizer:" not in first.stderr + first.stdout:
+        return None
+    if run.result.text == run.job.text:
         return None
     from reducekit.session.phases.crash import placed
 

@@ -18,16 +18,14 @@ from typing import TYPE_CHECKING
 
 from reducekit import registry
 from reducekit.errors import ParseError, UsageError
-from reducekit.executors.own import OracleRequest, OwnOracle
 from reducekit.format import Format, Pass, View, help_of
-from reducekit.oracle.also import Quiet, about_answers, compares_answers
 from reducekit.oracle.command import Command, Vary
 from reducekit.oracle.criterion import Criterion, regex
 from reducekit.packed import spans
 from reducekit.reduction import STAGES, PassChoice, Protection
 from reducekit.run import Guard, Limits
-from reducekit.session.cluster import Cluster
-from reducekit.session.options import MISSING_COMMAND, Failure, Options, Words
+from reducekit.session.failure import MISSING_COMMAND, Failure, Words
+from reducekit.session.options import Options
 from reducekit.session.place.inputs import (
     HEAD,
     naming,
@@ -43,6 +41,8 @@ from reducekit.session.runs.openers import opener_of
 from reducekit.session.runs.run import Job
 
 if TYPE_CHECKING:
+    from reducekit.executors.own import OwnOracle
+    from reducekit.session.cluster import Cluster
     from reducekit.session.runs.programs import Preference, Program
 
 
@@ -106,7 +106,7 @@ def prepare(options: Options, guard: Guard) -> Job:
             from reducekit.session.place.other_failures import OtherFailures
 
             others = OtherFailures(options.also_interesting, frontend.suffix)
-        options = _with_cluster(test.options, stack)
+        options, cluster = _with_cluster(test.options, stack)
         opener = opener_of(options, frontend.suffix, guard)
         runs = options.command or (options.known and options.opener is None)
         if own is None and runs:
@@ -140,7 +140,7 @@ def prepare(options: Options, guard: Guard) -> Job:
             opener=opener,
             own=own,
             jobs=options.jobs,
-            cluster=options.cluster if isinstance(options.cluster, Cluster) else None,
+            cluster=cluster,
             subject=getattr(own or options.known, "subject", None),
             protection=protection,
             programs=tuple(programs),
@@ -200,7 +200,9 @@ def _test(options: Options, frontend: Format, own: OwnOracle | None, text: bytes
         notes.append(
             "files of this format have no variants: the runs of `unstable` differ by seeds only"
         )
-    if about_answers(criterion):
+    if criterion.about_answers:
+        from reducekit.oracle.also import Quiet
+
         criterion = Quiet(criterion)
         text, yielded = frontend.yielding(text, [each.words[1:] for each in commands])
         if yielded:
@@ -208,7 +210,7 @@ def _test(options: Options, frontend: Format, own: OwnOracle | None, text: bytes
             notes.append(
                 f"left out, as the commands set them and the input would override that: {names}"
             )
-    if compares_answers(criterion) and frontend.unclaimed(text) != text:
+    if criterion.compares_answers and frontend.unclaimed(text) != text:
         commands, fresh = (
             tuple(replace(each, vary=Unclaimed(frontend.unclaimed, each.vary)) for each in some)
             for some in (commands, fresh)
@@ -228,6 +230,8 @@ def _frontend(options: Options, text: bytes) -> Format:
 
 def _own_oracle(options: Options, frontend: Format, text: bytes, guard: Guard) -> OwnOracle:
     """Return how the format checks candidates. Raises UsageError if it requires a command."""
+    from reducekit.executors.own import OracleRequest
+
     failure = {field.name: getattr(options, field.name) for field in fields(Failure)}
     file = "-" if isinstance(options.input, bytes) else str(options.input)
     request = OracleRequest(text, options.input_name, file, failure, options.limits(), guard)
@@ -299,21 +303,22 @@ def _writable(path: Path, *, several: bool) -> OutputFile:
         raise
 
 
-def _with_cluster(options: Options, stack: ExitStack) -> Options:
+def _with_cluster(options: Options, stack: ExitStack) -> tuple[Options, Cluster | None]:
     """Connect to the cluster, if there is one; `jobs` then defaults to its capacity."""
     cluster = options.cluster
     if cluster is None:
         for name in ("ship", "local_slots"):
             if getattr(options, name):
                 raise UsageError(f"`{name}` requires `cluster`")
-        return options
+        return options, None
     if isinstance(cluster, str):
+        from reducekit.session.cluster import Cluster
+
         cluster = stack.enter_context(
             Cluster(cluster, ship=options.ship, local_slots=options.local_slots)
         )
-    return replace(
-        options, cluster=cluster, jobs=options.jobs if options.jobs > 1 else cluster.slots
-    )
+    jobs = options.jobs if options.jobs > 1 else cluster.slots
+    return replace(options, cluster=cluster, jobs=jobs), cluster
 
 
 def described(name: str, strategy: str) -> list[tuple[str, list[tuple[str, str]]]]:

@@ -1,4 +1,4 @@
-"""The journal of a session: which reduction it belongs to, how that is resumed, what it tells."""
+"""The journal of a session: which reduction it belongs to, and how that is resumed."""
 
 from __future__ import annotations
 
@@ -6,20 +6,18 @@ import contextlib
 import json
 import os
 import platform
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reducekit.errors import ParseError, UsageError
-from reducekit.executors.own import Subject
 from reducekit.format import Format
 from reducekit.journal import (
     OUTPUT,
     Head,
     Journal,
-    Step,
     digest,
     journal_path,
     load,
@@ -33,10 +31,12 @@ from reducekit.oracle.criterion import Criterion
 from reducekit.oracle.files import FileState, changed_files, files_of
 from reducekit.runtime import __version__
 from reducekit.session.options import Options
-from reducekit.session.place.inputs import earlier_run, output_path, read_files, reduced_path
+from reducekit.session.place.inputs import earlier_run, output_path, read_files
 from reducekit.session.place.output import Kept, OutputFile, SavedBest, put_aside
 from reducekit.session.report import Report
-from reducekit.text import shortened
+
+if TYPE_CHECKING:
+    from reducekit.executors.own import Subject
 
 _WIDTH = "width"
 """The setting of a journal's head that holds the width."""
@@ -44,8 +44,6 @@ _ENDED = "ended"
 _WRITTEN = "written by the test"
 _DECIDING = ("fast", "repeat", "timeout", "memory", "cpu", "max_output", "ignore_out", "ignore_err")
 """The options that determine the steps of a run and have no field of their own in the head."""
-_SCHEMA = 1  # of a history as JSON
-_COLUMNS = 100  # of what a step did
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,87 +319,3 @@ def discard(opened: Opened) -> None:
             with contextlib.suppress(OSError):
                 journal.path.unlink()
     opened.kept.put_back()
-
-
-def open_history(named: Path) -> tuple[Path, Contents]:
-    """Return the journal for a file, and its contents; see `_journal_of`.
-
-    The reduction may still be running. Raises UsageError if there is none.
-    """
-    path = _journal_of(named)
-    found = load(path)
-    if found.head is None or not found.steps:
-        raise UsageError(f"the journal {path} ends before the input: it holds nothing yet")
-    return path, found
-
-
-def step_of(path: Path, found: Contents, number: int) -> Step:
-    """Return a step by its number; 0 is the input. Raises UsageError if it does not exist."""
-    last = len(found.steps) - 1
-    if not 0 <= number <= last:
-        there = f"the steps are 0 to {last}" if last else "there is only step 0, the input"
-        raise UsageError(f"the journal {path} has no step {number}: {there}")
-    return found.steps[number]
-
-
-def diff_of(found: Contents, step: Step) -> Iterable[bytes]:
-    """Yield the change of a step as lines of a unified diff."""
-    from reducekit.differences import unified
-
-    base = found.steps[step.base]
-    words = ": ".join(shortened(each, _COLUMNS) for each in (step.pass_name, step.what) if each)
-    return unified(
-        found.text(base.number),
-        found.text(step.number),
-        f"step {base.number}, {base.size:,} bytes",
-        f"step {step.number}, {step.size:,} bytes, {words}",
-    )
-
-
-def _journal_of(named: Path) -> Path:
-    """Return the path of the journal for a file.
-
-    That is the file itself if it is a journal, otherwise the journal next to it, otherwise the one
-    next to its default output.
-    """
-    own = journal_path(named)
-    for path in (own, journal_path(reduced_path(named))):
-        if os.path.exists(path):  # not Path.exists, which raises what is no answer
-            return path
-    if not os.path.exists(named):
-        raise UsageError(f"there is no file {named}, and no journal {own}")
-    try:
-        load(named)
-    except UsageError as error:
-        error.add_note(f"(and there is no journal {own})")
-        raise
-    return named
-
-
-def as_json(path: Path, found: Contents) -> dict[str, Any]:
-    """Return the history as plain data."""
-    head = found.head
-    assert head is not None
-    return {
-        "schema": _SCHEMA,
-        "journal": str(path),
-        "head": asdict(head),
-        "verdicts": len(found.verdicts),
-        "interesting": sum(interesting for interesting, _ in found.verdicts.values()),
-        "current": found.current,
-        "steps": [
-            {
-                "number": step.number,
-                "base": step.base,
-                "bytes": step.size,
-                "checks": step.checks,
-                "seconds": round(step.seconds, 3),
-                "pass": step.pass_name,
-                "what": step.what,
-            }
-            for step in found.steps
-        ],
-        "returns": [asdict(back) for back in found.returns],
-        "notes": found.notes,
-        "unread": found.cut,
-    }

@@ -22,11 +22,7 @@ from reducekit.oracle.criterion import (
     innermost,
     verdict,
 )
-from reducekit.oracle.disagreement import Disagree
-from reducekit.oracle.flips import Flips
 from reducekit.oracle.own import OwnFailure, SameSignature
-from reducekit.oracle.printed import Matches
-from reducekit.oracle.quotes import ANY, common
 from reducekit.oracle.signature import failure_line
 from reducekit.run import Limits, Outcome, ended
 from reducekit.session.runs.openers import limits_for, run_once
@@ -165,6 +161,8 @@ def _of_one_failure(
     if len(set(lines)) < 2 or len(lines) < len(found):
         return found
     known = any(failure_line(run[0].stdout, run[0].stderr) is not None for run in runs)
+    from reducekit.oracle.quotes import common
+
     line = common(lines, known=known)
 
     def agreed(kind: Criterion) -> Criterion:
@@ -236,6 +234,8 @@ def unfit_baseline(
 ) -> GoldenRunError:
     """Return the error that the baseline fails too; the `question` is asked of an empty one."""
     hint = "give one that passes" if baseline else f"there is nothing to reduce. {question}"
+    from reducekit.oracle.printed import Matches
+
     match innermost(criterion):
         case SameSignature(expected=kept):
             by_status_alone = kept.signal is None and kept.line is None
@@ -318,19 +318,17 @@ _MISREAD = re.compile(
 )
 
 
-def advice(golden: Golden) -> str | None:
-    """Return how the command could be asked better; None if it is asked well."""
-    inner = innermost(golden.criterion)
-    return inner.advice(golden.outcomes) if isinstance(inner, Flips) else None
-
-
 def in_the_wrong(criterion: Criterion, claimed: str | None) -> str | None:
     """Return which of two programs that answer differently is wrong, if the text claims an answer.
 
     Of the input this is the truth, if its writer knew it; candidates may have another answer.
     """
+    if claimed is None:
+        return None
+    from reducekit.oracle.disagreement import Disagree
+
     inner = innermost(criterion)
-    if not isinstance(inner, Disagree) or inner.expected is None or claimed is None:
+    if not isinstance(inner, Disagree) or inner.expected is None:
         return None
     own, other = (answer.decode() for answer in inner.expected)
     wrong = {own: "the reference", other: "the command"}.get(claimed)
@@ -343,7 +341,7 @@ def doubtful(golden: Golden) -> str | None:
     if not isinstance(kept, SameSignature) or kept.expected.signal is not None:
         return None
     line = kept.expected.line
-    if line is None or line == ANY:
+    if line is None or kept.expected.any_line:
         return None if kept.expected.limit else _known_by_status(kept, golden.outcomes[0])
     # A crash report is no complaint: `UNEXPECTED CODE WAS REACHED`.
     if failure_line(b"", line, crashed=True) is not None or _MISREAD.search(line) is None:
@@ -357,7 +355,7 @@ def doubtful(golden: Golden) -> str | None:
 def _known_by_status(kept: SameSignature, outcome: Outcome) -> str:
     """Return that no message identifies the failure, and which option would have one kept."""
     alone = f"{ended(kept.expected.status, None)} alone identifies this failure"
-    if kept.expected.line == ANY:
+    if kept.expected.any_line:
         return f"{alone}: the message differs in each run. To keep some words: `match_err` 'REGEX'"
     for option, text in (("match_err", outcome.stderr), ("match_out", outcome.stdout)):
         lines = [line.strip() for line in text.splitlines() if re.search(rb"[A-Za-z]", line)]

@@ -10,8 +10,8 @@ from reducekit.executors.executor import Executor, Finished, InProcess, Repeat, 
 from reducekit.oracle.criterion import Criterion, Oracle
 from reducekit.reduction.control import POLL, Control
 from reducekit.run import Closing, Guard, Limits
-from reducekit.session.cluster import Cluster
-from reducekit.session.options import Opener, Options
+from reducekit.session.failure import Opener
+from reducekit.session.options import Options
 from reducekit.session.place.inputs import plain_path
 
 _OF_STEPS = 5.0
@@ -97,8 +97,10 @@ def opener_of(options: Options, suffix: str, guard: Guard) -> Opener:
     source = b"" if options.several else options.input
     name = plain_path(source).name if isinstance(source, Path) else ""
     workdir = None if options.workdir is None else str(options.workdir.absolute())
-    if isinstance(options.cluster, Cluster):
-        return options.cluster.opener(suffix, name=name, workdir=workdir)
+    cluster = options.cluster
+    if cluster is not None:
+        assert not isinstance(cluster, str)  # it is connected
+        return cluster.opener(suffix, name=name, workdir=workdir)
     return local_opener(suffix, guard, name=name, workdir=workdir)
 
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from reducekit.events import Event, Notice
 from reducekit.executors.executor import Executor, Finished
-from reducekit.executors.own import OwnOracle, Subject
 from reducekit.format import Format, Order, View
 from reducekit.oracle.command import Command
 from reducekit.oracle.criterion import Criterion, Everything, Oracle
@@ -20,8 +19,8 @@ from reducekit.reduction import PassChoice, Protection, Result
 from reducekit.reduction.control import Control
 from reducekit.run import Guard, Limits, Outcome
 from reducekit.search.strategy import Strategy
-from reducekit.session.cluster import Cluster
-from reducekit.session.options import Opener, Options
+from reducekit.session.failure import Opener
+from reducekit.session.options import Options
 from reducekit.session.place.journal import Opened
 from reducekit.session.place.output import OutputFile, SavedBest, Steps
 from reducekit.session.runs.golden import Golden
@@ -29,6 +28,8 @@ from reducekit.session.runs.openers import Executors, Stoppable, limits_for, run
 from reducekit.session.runs.slippage import SlippageTracker
 
 if TYPE_CHECKING:
+    from reducekit.executors.own import OwnOracle, Subject
+    from reducekit.session.cluster import Cluster
     from reducekit.session.place.other_failures import OtherFailures
     from reducekit.session.runs.programs import Preference, Program
 

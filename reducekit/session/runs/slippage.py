@@ -8,10 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from reducekit.oracle.also import Resolved, compares_answers
 from reducekit.oracle.criterion import Around, Criterion, innermost, within
 from reducekit.oracle.own import SameSignature
-from reducekit.oracle.printed import ExitZero
 from reducekit.oracle.signature import Signature, failure_line, is_failure, signature
 from reducekit.run import Outcome
 
@@ -47,6 +45,10 @@ class Captured(Around):
     """A criterion that ignores the outputs, and captures them for others."""
 
     captures: bool = True
+
+    @property
+    def is_test(self) -> bool:
+        return self.inner.is_test
 
 
 def captured(criterion: Criterion) -> Criterion:
@@ -116,7 +118,7 @@ class SlippageTracker:
             # Where the signature is the criterion, it is the same. Where answers are, an error of
             # `eval` or of an option may go with its command.
             same = isinstance(self.criterion, SameSignature) or (
-                compares_answers(self.criterion) and _crash(self._heard(outcome)) is None
+                self.criterion.compares_answers and _crash(self._heard(outcome)) is None
             )
             if not same:
                 self._pending[text] = self._signature(outcome).without_quotes(text)
@@ -157,15 +159,9 @@ class SlippageTracker:
 
     def _fails(self, heard: Outcome) -> bool:
         """Return whether a run without a signal or limit failed on its own."""
-        if not self._is_test:
+        if not self.criterion.is_test:
             return is_failure(heard)
         return heard.status not in (0, 1) or _crash(heard) is not None
-
-    @property
-    def _is_test(self) -> bool:
-        inner = self.criterion
-        inner = inner.inner if isinstance(inner, Captured) else inner
-        return isinstance(inner.inner if isinstance(inner, Resolved) else inner, ExitZero)
 
     def _heard(self, outcome: Outcome, size: int = _LONG) -> Outcome:
         """Return a run as the criterion sees it: only the streams that it reads, shortened.
@@ -186,7 +182,7 @@ class SlippageTracker:
     def _signature(self, outcome: Outcome) -> Signature:
         heard = self._heard(outcome)
         # What a test prints besides crash reports may be anything.
-        silent = self._is_test and _crash(heard) is None
+        silent = self.criterion.is_test and _crash(heard) is None
         return signature(heard, out=not silent, err=not silent)
 
     def _count(self, found: Signature, text: bytes, outcome: Outcome) -> None:

@@ -14,7 +14,7 @@ from reducekit.oracle.printed import ExitZero
 from reducekit.oracle.signature import failure_line, is_failure, signature
 from reducekit.reduction.control import Control, Stopped
 from reducekit.run import Limits, Outcome
-from reducekit.session.options import Failure
+from reducekit.session.failure import Failure
 from reducekit.session.runs.openers import Stoppable, run_once
 from reducekit.session.runs.slippage import captured
 

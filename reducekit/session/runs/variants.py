@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from reducekit.offers import Probe
-from reducekit.oracle.also import about_answers
 from reducekit.oracle.answers import answers
 from reducekit.oracle.command import Command
 from reducekit.oracle.cost import CostAtLeast
@@ -24,7 +23,7 @@ from reducekit.oracle.criterion import Criterion, innermost, verdict
 from reducekit.oracle.flips import Flips
 from reducekit.reduction.control import Stopped
 from reducekit.run import Outcome
-from reducekit.session.options import FRESH
+from reducekit.session.failure import FRESH
 from reducekit.session.report import INTERRUPTED, Ends, Remaining, Shown
 from reducekit.session.runs.run import Run
 
@@ -164,7 +163,7 @@ def guesses(run: Run) -> Iterator[bytes] | None:
     chosen, lost = list[Probe](), None
     given = [answers(each) for each in run.golden.outcomes]
     good = [at for at, each in enumerate(given) if each is not None and each[-1] == b"unsat"]
-    if good and about_answers(run.golden.criterion):
+    if good and run.golden.criterion.about_answers:
         bad = next((at for at, each in enumerate(given) if each is None), 0)
         *chosen, lost = (_probe_of(run, job.commands[at]) for at in (*good[:_MOST], bad))
     try:
