@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 
-@dataclass(frozen=True, slots=True)
-class Started:
+class Started(NamedTuple):
     """A session has read its input, and runs the oracle on it for the first time."""
 
     size: int
@@ -16,30 +14,26 @@ class Started:
     output: Path | None
 
 
-@dataclass(frozen=True, slots=True)
-class FailureFound:
+class FailureFound(NamedTuple):
     """The input fails every time: this failure is kept."""
 
     failure: str
 
 
-@dataclass(frozen=True, slots=True)
-class Resumed:
+class Resumed(NamedTuple):
     """A session resumes an earlier run: it repeats its steps first, from memory."""
 
     size: int
     """Bytes of the best text so far."""
 
 
-@dataclass(frozen=True, slots=True)
-class Notice:
+class Notice(NamedTuple):
     """Something the user should know, in a sentence."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Finished:
+class Finished(NamedTuple):
     """A session is over."""
 
     stopped: str | None
@@ -50,16 +44,14 @@ class Finished:
     """Whether the result showed the failure once more at the end; None: not checked."""
 
 
-@dataclass(frozen=True, slots=True)
-class PassStarted:
+class PassStarted(NamedTuple):
     """A pass begins; round 0 holds the passes that run once."""
 
     name: str
     round: int
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(NamedTuple):
     """A verdict was taken: from a run of the oracle, or from memory when `remembered`."""
 
     interesting: bool
@@ -71,8 +63,7 @@ class Checked:
     """The verdict is that of the run that is resumed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Accepted:
+class Accepted(NamedTuple):
     """There is a new best text: strictly below all before, in the frontend's order.
 
     Detours over larger texts are not reported.
@@ -85,8 +76,7 @@ class Accepted:
     """This is a step of the run that is resumed; the output holds its best text already."""
 
 
-@dataclass(frozen=True, slots=True)
-class RolledBack:
+class RolledBack(NamedTuple):
     """The best text turned out not to fail every time: an earlier, larger one is the best again."""
 
     text: bytes
@@ -94,8 +84,7 @@ class RolledBack:
     """All texts that did not fail again, the one that was the best first."""
 
 
-@dataclass(frozen=True, slots=True)
-class PassEnded:
+class PassEnded(NamedTuple):
     """A pass ends, with what it came to."""
 
     name: str

@@ -25,10 +25,13 @@ AUTO = "auto"
 """Another name of it."""
 
 
-@cache
+_all = cache(entry_points)
+"""Returns those of all groups: it reads a file of each installed package, so once for all."""
+
+
 def _entries(group: str) -> Sequence[EntryPoint]:
-    """Return the entry points of a group. The look-up reads a file of each installed package."""
-    return tuple(entry_points(group=group))
+    """Return the entry points of a group."""
+    return tuple(_all().select(group=group))
 
 
 def _named(group: str, name: str) -> list[EntryPoint]:

@@ -508,3 +508,29 @@ def test_a_candidate_passes_no_more_files_than_the_docs_say() -> None:
     found = passed_files()
     assert "reducekit/executors/local.py" in found
     assert len(found) <= int(most), "\n".join(found)
+
+
+START = """
+import atexit, sys
+from pathlib import Path
+
+def show():
+    own = [each for name, each in sys.modules.items() if name.partition(".")[0] == "reducekit"]
+    text = [Path(each.__file__).read_text() for each in own]
+    print(len(own), sum(each.count("\\n") for each in text), file=sys.stderr)
+
+atexit.register(show)
+import reducekit.__main__
+"""
+
+
+def test_a_small_reduction_loads_what_it_needs(tmp_path: Path) -> None:
+    (tmp_path / "a.cnf").write_text("p cnf 4 4\n1 2 0\n-1 3 0\n2 3 4 0\n-4 0\n")
+    test = 'sh -c \'grep -q -- "-4 0" "$1" && kill -ABRT $$\' test'
+    words = ["cnf", "a.cnf", "--cmd", test, "--max-checks", "3"]
+    done = subprocess.run(
+        [sys.executable, "-c", START, *words], cwd=tmp_path, capture_output=True, text=True
+    )
+    modules, lines = map(int, done.stderr.splitlines()[-1].split())
+    assert modules <= 80
+    assert lines <= 16_200

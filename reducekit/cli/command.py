@@ -6,14 +6,11 @@ come from a file: `reducekit.toml`, or `[tool.reducekit]` in `pyproject.toml`.
 
 from __future__ import annotations
 
-import difflib
 import itertools
 import os
 import shlex
 import shutil
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from difflib import get_close_matches
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +23,7 @@ from reducekit.cli.process import say
 from reducekit.errors import UsageError
 from reducekit.option import Option, options_of
 
-FILE = "reducekit.toml"
-_PROJECT = "pyproject.toml"
+_SETTINGS = ("reducekit.toml", "pyproject.toml")
 GROUPS = ("Failure", "Limits", "Search", "Output", "Cluster", "Format", "Inputs")
 """The headings of the help, in their order."""
 PATH = click.Path(path_type=Path)
@@ -40,66 +36,6 @@ _HELP_ALL = "--help-all"
 _COLUMN = 24  # of the help texts at most
 _WHAT_FAILS = ("--cmd", "--oracle", "--")
 """If one of these is given, the settings for it do not apply."""
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """The contents of a file: options for all formats, and tables for single commands."""
-
-    path: Path
-    values: Mapping[str, Any]
-
-    def of(
-        self, command: str, known: Mapping[str, tuple[str, bool]], *, general: bool
-    ) -> dict[str, Any]:
-        """Return the values for a command by the names of its parameters.
-
-        `known` maps option names, without dashes in front, to parameters and whether they can be
-        repeated; with `general`, values outside of tables apply too. Raises UsageError.
-        """
-        found: dict[str, Any] = {}
-        own = self.values.get(command, {})
-        if not isinstance(own, dict):
-            raise UsageError(f"{self.path}: {command} is a command: write [{command}]")
-        outside = {
-            name: value
-            for name, value in self.values.items()
-            if general and not isinstance(value, dict)
-        }
-        for where, values in (("", outside), (f" of [{command}]", own)):
-            for name, value in values.items():
-                if name not in known:
-                    close = get_close_matches(name, list(known), 1)
-                    hint = f". Did you mean {close[0]}?" if close else ""
-                    raise UsageError(f"{self.path}: there is no option {name!r}{where}{hint}")
-                parameter, repeated = known[name]
-                if isinstance(value, dict if repeated else (dict, list)):
-                    raise UsageError(f"{self.path}: {name}{where} is one value, not several")
-                several = repeated and not isinstance(value, list)
-                found[parameter] = [value] if several else value
-        return found
-
-
-def settings(folder: Path) -> Settings | None:
-    """Return the settings of a folder; None if it has none. Raises UsageError."""
-    for path, tables in ((folder / FILE, ()), (folder / _PROJECT, ("tool", "reducekit"))):
-        try:
-            text = path.read_bytes()
-        except OSError:
-            continue
-        if tables and b"reducekit" not in text:
-            continue
-        import tomllib  # 10 ms, and seldom needed
-
-        try:
-            values: Any = tomllib.loads(text.decode())
-        except ValueError as error:
-            raise UsageError(f"{path.name} cannot be read: {error}") from None
-        for each in tables:
-            values = values.get(each, {}) if isinstance(values, dict) else {}
-        if values:
-            return Settings(Path(path.name), values)
-    return None
 
 
 class GroupedOption(click.Option):
@@ -225,42 +161,6 @@ def _completion(option: Option) -> Any:
     return complete if option.name == "strategy" or option.metavar == "CMD" else None
 
 
-class LazyGroup(click.Group):
-    """A group whose commands `load` returns by name; `names` is called for help and messages."""
-
-    def __init__(
-        self,
-        *arguments: Any,
-        names: Callable[[], Sequence[str]],
-        load: Callable[[str], click.Command | None],
-        **options: Any,
-    ) -> None:
-        super().__init__(*arguments, **options)
-        self._names = names
-        self._load = load
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names."""
-        return sorted(self._names())
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Load a command; None if there is no such name."""
-        return self._load(cmd_name)
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; the error for an unknown one lists the commands."""
-        name = args[0]
-        command = None if name.startswith("-") else self.get_command(ctx, name)
-        if command is not None or ctx.resilient_parsing:
-            return name, command, args[1:]
-        known = self.list_commands(ctx)
-        close = difflib.get_close_matches(name, known, 1)
-        hint = f". Did you mean {close[0]}?" if close else ""
-        raise click.UsageError(f"Unknown command {name!r}. Commands: {', '.join(known)}{hint}", ctx)
-
-
 def same(words: Sequence[str]) -> Sequence[str]:
     """Return the words."""
     return words
@@ -329,7 +229,11 @@ class Command(click.Command):
         **extra: Any,
     ) -> click.Context:
         """Take defaults from the settings in the current folder."""
-        found = None if extra.get("resilient_parsing") else settings(Path())
+        found = None
+        if not extra.get("resilient_parsing") and any(map(os.path.exists, _SETTINGS)):
+            from reducekit.cli.settings import settings  # 10 ms, and seldom needed
+
+            found = settings(Path())
         if found is not None:
             own = parent is not None and parent.parent is not None
             table = parent.info_name if own and parent is not None else info_name
@@ -390,7 +294,9 @@ def _answered(
     said = for_file(name, words) or answer(typed, known)
     if not said:
         bare = {each.lstrip("-"): each for each in known}
-        close = difflib.get_close_matches(typed.lstrip("-"), bare, 1)
+        from difflib import get_close_matches
+
+        close = get_close_matches(typed.lstrip("-"), bare, 1)
         like = f"Did you mean {bare[close[0]]}?" if close else ""
         said = " ".join(filter(None, (like, _of_the_program(typed, words))))
     return click.UsageError(f"No such option '{typed}'. {said}".strip(), ctx)

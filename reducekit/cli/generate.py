@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from reducekit import registry
-from reducekit.cli.command import Command, LazyGroup, adding, click_option, file, number
+from reducekit.cli.command import Command, adding, click_option, file, number
+from reducekit.cli.lazy_group import LazyGroup
 from reducekit.cli.process import (
     INTERRUPTED,
     STANDARD_OUTPUT,

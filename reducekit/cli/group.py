@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import itertools
 import os
-import platform
 import shlex
 import sys
-import tempfile
-import traceback
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
@@ -131,6 +127,8 @@ class _Commands(click.Group):
             return super().resolve_command(ctx, [_format_of(name, args, ctx), *args])
         if "." in name or "/" in name:
             raise click.UsageError(f"{name} is neither a file nor a command.", ctx)
+        import difflib  # here and below, modules that only an error needs
+
         close = difflib.get_close_matches(name, known, 1)
         hint = f" Did you mean {close[0]}?" if close else ""
         raise click.UsageError(
@@ -202,7 +200,7 @@ def invoke(arguments: list[str], process: ProcessContext) -> int:
         say(f"{usage}reducekit: {message}{more}")
     except ReducekitError as error:
         message, code = _answer(error), error.exit_code
-        if getattr(error, "told", False):
+        if getattr(error, "reported", False):
             return code
     except KeyboardInterrupt:
         say(NOTHING_YET)
@@ -233,6 +231,10 @@ def _answer(error: ReducekitError) -> str:
 
 def _bug(error: Exception) -> int:
     """Report an internal error, and save the details that help to find the bug."""
+    import platform
+    import tempfile
+    import traceback
+
     machine = f"Python {platform.python_version()}, {platform.platform()}"
     trace = "".join(traceback.format_exception(error))
     details = f"reducekit {__version__}, {machine}\n{sys.argv}\n{trace}"

@@ -12,7 +12,6 @@ import click
 from reducekit import registry
 from reducekit.cli.command import (
     Command,
-    LazyGroup,
     adding,
     click_option,
     declared,
@@ -21,6 +20,7 @@ from reducekit.cli.command import (
     same,
 )
 from reducekit.cli.generate import seed_option
+from reducekit.cli.lazy_group import LazyGroup
 from reducekit.cli.process import INTERRUPTED, ProcessContext, say
 from reducekit.errors import UsageError
 from reducekit.executors.own import Testing

@@ -13,11 +13,10 @@ import os
 import signal
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import FrameType
-from typing import IO, Any, NoReturn, cast
+from typing import IO, Any, NamedTuple, NoReturn, cast
 
 from reducekit.text import printable, printable_lines
 
@@ -58,7 +57,7 @@ class Interrupts:
     def ignore(self) -> None:
         """Ignore the signals from now on: otherwise they could kill an exiting interpreter."""
         ignored = [number for number in _ENDING if signal.getsignal(number) == self._note]
-        # CPython complains if a pending signal finds its handler gone. So the system is told
+        # CPython complains if a pending signal finds its handler gone. So the system gets it
         # first, which keeps the handler; `signal` then runs it for pending signals.
         for number in ignored:
             _system.signal(number, ctypes.c_void_p(int(signal.SIG_IGN)))
@@ -111,8 +110,7 @@ class Interrupts:
             self.check()
 
 
-@dataclass(frozen=True, slots=True)
-class ProcessContext:
+class ProcessContext(NamedTuple):
     """The process of a command line."""
 
     interrupts: Interrupts
@@ -172,7 +170,7 @@ class Stream(io.TextIOWrapper):
     def _give_up(self, error: OSError) -> None:
         self.trouble = self.trouble or error
         null = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(null, self.fileno())  # receives what is left in the buffer
+        os.dup2(null, self.fileno())  # receives the rest of the buffer
         os.close(null)
 
 

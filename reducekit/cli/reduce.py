@@ -182,10 +182,10 @@ def command_for(name: str) -> click.Command:
     )(add_options(callback))
 
 
-class _Told(NotInterestingError):
+class _Reported(NotInterestingError):
     """An error that came after the summary was printed."""
 
-    told = True
+    reported = True
 
 
 def check(frontend: Format, path: Path, process: ProcessContext, *, quiet: bool) -> int:
@@ -248,7 +248,7 @@ def exit_code(report: Report[bytes]) -> int:
     if report.interrupted:
         return INTERRUPTED
     if report.verified is False:
-        raise _Told(
+        raise _Reported(
             f"{report.output or 'the result'} did not show the failure in any of {report.tries} "
             "more runs: the command does not always end the same way"
         )

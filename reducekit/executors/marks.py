@@ -16,7 +16,7 @@ import signal
 import time
 from collections.abc import Container
 from contextlib import suppress
-from dataclasses import dataclass
+from typing import NamedTuple
 
 VARIABLE = "REDUCEKIT_RUN"
 """Environment variable of all descendants; the mark of last resort.
@@ -34,8 +34,7 @@ _CHUNK = 1 << 13
 _SHOWN = re.compile(rb"^Max file locks +(\d+)", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(NamedTuple):
     """The mark of a run, or of one of its slots; `run` is below `RUNS`."""
 
     run: int

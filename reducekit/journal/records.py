@@ -13,9 +13,9 @@ import struct
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from reducekit.errors import UsageError
 from reducekit.oracle.files import Files, FileState
@@ -102,8 +102,7 @@ class Head:
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """An accepted text. Number 0 is the input.
 
     `base` is the number of the step it was made from (0 for the input itself), and `delta` turns
@@ -121,8 +120,7 @@ class Step:
     delta: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Return:
+class Return(NamedTuple):
     """The best text did not fail every time: the reduction went back to an earlier step."""
 
     given_up: int
@@ -131,8 +129,7 @@ class Return:
     """The number of steps that precede this in the journal, including the input."""
 
 
-@dataclass(frozen=True, slots=True)
-class PassEnd:
+class PassEnd(NamedTuple):
     """The end of a pass. `checks` and `seconds` are since the reduction began."""
 
     name: str
@@ -141,8 +138,7 @@ class PassEnd:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class GoldenRuns:
+class GoldenRuns(NamedTuple):
     """The outcomes of each golden run, one for each command that was run."""
 
     runs: tuple[tuple[Outcome, ...], ...]
@@ -217,7 +213,7 @@ class Contents:
         found = Contents(steps=list(self.earlier.steps), numbers=dict(self.earlier.numbers))
         for step in self.steps[1:]:
             base, number = found.numbers[self.steps[step.base].key], len(found.steps)
-            found.steps.append(replace(step, number=number, base=base))
+            found.steps.append(step._replace(number=number, base=base))
             found.numbers[step.key] = number
         return found
 

@@ -14,6 +14,7 @@ import threading
 import time
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from reducekit.reduction.skips import Skip
 
@@ -159,8 +160,7 @@ class Counts:
         return self.runs + self.replayed - self.checks - self.repeats
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
+class Budget(NamedTuple):
     """When to stop early. None means no limit."""
 
     checks: int | None = None

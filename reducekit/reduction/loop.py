@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from typing import NamedTuple
 
 from reducekit.errors import ParseError
 from reducekit.events import Checked, Event, PassEnded, PassStarted
@@ -36,8 +37,7 @@ GUESSES = "guesses"
 _STARTS = {EARLIER: "of a test that has changed", GUESSES: "a part that was likely to fail"}
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(NamedTuple):
     """The smallest interesting text found, its cost, and the reason if the search ended early."""
 
     text: bytes

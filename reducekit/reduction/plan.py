@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from typing import NamedTuple
 
 from reducekit.errors import UsageError
 from reducekit.format import Pass, Schedule
@@ -20,8 +21,7 @@ STAGES: dict[str, str] = {
 """The stages of a schedule in order, each with its description."""
 
 
-@dataclass(frozen=True, slots=True)
-class PassChoice:
+class PassChoice(NamedTuple):
     """Which passes of a schedule to run: those in `only` if it is given, except those in `without`.
 
     Names ignore case, and treat blanks, dashes and underscores alike. The passes `own`, which are
@@ -65,8 +65,7 @@ def _key(name: str) -> str:
     return name.casefold().replace("-", " ").replace("_", " ")
 
 
-@dataclass(frozen=True, slots=True)
-class Mode:
+class Mode(NamedTuple):
     """Which candidates are worth a run."""
 
     everything: bool

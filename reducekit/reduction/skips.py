@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from reducekit.change import Change, Template
 from reducekit.document import Document, Patched
@@ -156,8 +156,7 @@ def _contained(texts: Sequence[bytes], text: bytes) -> Spans | None:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Protection:
+class Protection(NamedTuple):
     """The matches of regular expressions in the input: their bytes have to stay, in their order."""
 
     patterns: tuple[re.Pattern[bytes], ...] = ()

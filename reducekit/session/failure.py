@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
 
 from reducekit import quantities
 from reducekit.errors import UsageError
@@ -52,8 +52,7 @@ def _frames(given: int | str) -> int | str:
     return int(given)
 
 
-@dataclass(frozen=True, slots=True)
-class KnownFailure:
+class KnownFailure(NamedTuple):
     """A failure that is already known: the commands that show it, and what is preserved of it."""
 
     commands: tuple[Command, ...]

@@ -45,8 +45,7 @@ SLOW = 3.0
 """Seconds without a verdict after which displays say that a check takes long."""
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
+class Range(NamedTuple):
     """At least `low` and at most `high` are left, of checks or of seconds."""
 
     low: float
@@ -122,8 +121,7 @@ def _rounded(value: float, to: Callable[[float], int]) -> int:
     return to(value / step) * step
 
 
-@dataclass(frozen=True, slots=True)
-class Limit:
+class Limit(NamedTuple):
     """The checks, seconds or size at which the reduction is stopped; None: never.
 
     `quick`: it ends after the first passes.
@@ -181,7 +179,7 @@ class Progress:
     clock: Callable[[], float] = time.monotonic
     begin: float = -1.0
     """Now, if it is not given."""
-    limit: Limit = Limit()
+    limit: Limit = Limit()  # noqa: RUF009  # it cannot change
     pace: Pace = field(default_factory=Pace)
     started: float | None = None
     """When the first pass began."""

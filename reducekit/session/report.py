@@ -10,7 +10,6 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
 
@@ -34,8 +33,7 @@ INTERRUPTED = "interrupted"
 """The reason for the end of a session after a signal."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reproducer:
+class Reproducer(NamedTuple):
     """A run of a command on the result, as a user can repeat it; the outcome if it was run."""
 
     command: str
@@ -53,8 +51,7 @@ class OtherFailure:
     file: Path | None
 
 
-@dataclass(frozen=True, slots=True)
-class FailureChanged:
+class FailureChanged(NamedTuple):
     """The accepted text from which on the failure was a different one."""
 
     before: str
@@ -63,8 +60,7 @@ class FailureChanged:
     step: int
 
 
-@dataclass(frozen=True, slots=True)
-class Remaining:
+class Remaining(NamedTuple):
     """A part of the input that is left, such as an axiom of a verifier."""
 
     name: str
@@ -112,8 +108,7 @@ class Shown(NamedTuple):
         return _rarer(self.shown, other[0], 0.75)
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
+class Places(NamedTuple):
     """Where input and result crash."""
 
     before: Stack
@@ -185,6 +180,8 @@ class Report(Generic[Text]):
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: the outcome, the result, how to reproduce the failure."""
+        from html import escape
+
         text = self.text.encode(*ENCODING) if isinstance(self.text, str) else self.text
         before, after = self.before.get("bytes", 0), len(text)
         said = f"{self.failure}, {self.counts.checks:,} checks"
@@ -304,6 +301,8 @@ def in_words(progress: Progress | None) -> str:
 
 def in_html(progress: Progress | None, best: bytes) -> str:
     """Return the state, the failure and the first lines of the best text."""
+    from html import escape
+
     failure = "" if progress is None else progress.failure
     said = f": {escape(printable(failure))}" if failure else ""
     lines = "\n".join(excerpt(best, 12, 120))

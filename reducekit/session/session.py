@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
 
 from reducekit.events import Event, Finished, Notice, Resumed, Started
 from reducekit.reduction.control import Control
@@ -185,5 +184,5 @@ class Session(Watched):
                 with self._guard.held():
                     if run.job.protection.keeps(finished):
                         run.saved.replace(finished)
-        run.result = replace(run.result, text=run.saved.text)
+        run.result = run.result._replace(text=run.saved.text)
         return report_of(run, fresh)

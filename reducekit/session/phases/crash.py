@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from reducekit.errors import ReducekitError
 from reducekit.oracle.criterion import Everything, Oracle, innermost, within
@@ -44,7 +43,7 @@ def placed(run: Run) -> Places | None:
         with run.guard.held():
             error = write_beside(path, found.step, resumed=resumed)
         if error is None:
-            found = replace(found, file=path)
+            found = found._replace(file=path)
         else:
             run.say(f"the step that crashes as the input was not written: {error}")
     run.say(f"{found.describe()}. To keep the place, add `match_stack` {FRAMES}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from reducekit.events import Accepted, Checked, Event, PassEnded, RolledBack
 from reducekit.executors.executor import Finished
@@ -109,7 +108,7 @@ class _Search:
         match event:
             case Checked() if self._counts.replayed > self._replayed:
                 self._replayed = self._counts.replayed
-                event = replace(event, replayed=True)
+                event = event._replace(replayed=True)
             case Accepted(text=text):
                 run.steps.accept(text)
                 with run.guard.held():
@@ -117,7 +116,7 @@ class _Search:
                     if journal is None or not journal.replaying:
                         run.saved.accept(text)
                     else:
-                        event = replace(event, replayed=True)
+                        event = event._replace(replayed=True)
                 if run.slippage is not None:
                     run.slippage.accept(text)
             case RolledBack(text=text, given_up=given_up):

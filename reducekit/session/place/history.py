@@ -96,7 +96,7 @@ def as_json(path: Path, found: Contents) -> dict[str, Any]:
             }
             for step in found.steps
         ],
-        "returns": [asdict(back) for back in found.returns],
+        "returns": [back._asdict() for back in found.returns],
         "notes": found.notes,
         "unread": found.cut,
     }

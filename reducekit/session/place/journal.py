@@ -7,10 +7,10 @@ import json
 import os
 import platform
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from reducekit.errors import ParseError, UsageError
 from reducekit.format import Format
@@ -46,14 +46,13 @@ _DECIDING = ("fast", "repeat", "timeout", "memory", "cpu", "max_output", "ignore
 """The options that determine the steps of a run and have no field of their own in the head."""
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
+class Opened(NamedTuple):
     """The journal of a session, and what was found in its place."""
 
     journal: Journal | None
     """None: no journal is kept."""
     width: int
-    kept: Kept = field(default_factory=Kept)
+    kept: Kept = Kept()
     notice: str | None = None
     changed: str | None = None
     """How the test has changed since the earlier run, whose verdicts are therefore not used."""
@@ -133,7 +132,7 @@ def open_for(
         journal = open_journal(journal_path(output), head, text, resume=True)
         opened = Opened(journal, width, notice=notice)
     edited = _edited_since(output, text, found, frontend) if resume or options.in_place else None
-    return replace(opened, edited=edited, files=files)
+    return opened._replace(edited=edited, files=files)
 
 
 def _resumes(options: Options, output: Path, head: Head, found: Contents | None) -> bool:
@@ -157,7 +156,7 @@ def _without_journal(options: Options, output: Path | None, width: int) -> Opene
         raise UsageError(
             "`resume` and `journal` are mutually exclusive: give one"
             if output is not None
-            else "`resume` needs an output: the journal stands beside it"
+            else "`resume` needs an output: the journal is written next to it"
         )
     if output is None or options.in_place:
         return Opened(None, width)
@@ -228,7 +227,7 @@ def _begin(
     except BaseException:
         kept.put_back()
         raise
-    why = "begun anew" if options.restart else changed or "of another run"
+    why = "started over" if options.restart else changed or "of another run"
     return Opened(journal, int(head.settings[_WIDTH]), kept, kept.notice(why), changed)
 
 

@@ -18,7 +18,7 @@ import tempfile
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from reducekit.errors import UsageError
 from reducekit.journal import Journal, journal_path, load, lock
@@ -291,8 +291,7 @@ class SavedBest:
         return f"a run of the command changed or removed {self.file.path}: it was written again"
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
+class Kept(NamedTuple):
     """Files that were renamed: their new paths and their old ones."""
 
     moves: tuple[tuple[Path, Path], ...] = ()

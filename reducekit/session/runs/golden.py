@@ -8,8 +8,8 @@ import signal
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from dataclasses import replace
+from typing import Literal, NamedTuple, TypeAlias
 
 from reducekit.errors import NotInterestingError
 from reducekit.executors.executor import Executor, Repeat, Repeating
@@ -54,8 +54,7 @@ class GoldenRunError(NotInterestingError):
         self.problem = problem
 
 
-@dataclass(frozen=True, slots=True)
-class Golden:
+class Golden(NamedTuple):
     """What is to be kept alive, as the runs on the input showed it.
 
     `outcomes` are those of the first run that showed it. `seconds` is the wall

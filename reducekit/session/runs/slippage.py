@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from reducekit.oracle.criterion import Around, Criterion, innermost, within
 from reducekit.oracle.own import SameSignature
@@ -30,8 +31,7 @@ class Met:
     complaint: bool  # whether the program only rejected its input, as it does with ill-formed text
 
 
-@dataclass(frozen=True, slots=True)
-class Slippage:
+class Slippage(NamedTuple):
     """An accepted text that is interesting, but fails in another way than before."""
 
     before: Signature
@@ -52,7 +52,7 @@ class Captured(Around):
 
 
 def captured(criterion: Criterion) -> Criterion:
-    """Return a criterion that judges the same, and has the outputs captured unless told not to."""
+    """Return a criterion that judges the same; outputs are captured unless it ignores them."""
     if criterion.captures or isinstance(criterion, SameSignature):
         return criterion
     return Captured(criterion)
