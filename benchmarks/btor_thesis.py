@@ -74,7 +74,7 @@ def compare(case: Path, strategies: str, part: Path) -> None:
 def compared(
     cases: Sequence[Path], strategies: str, parts: Path, jobs: int, number: int | None
 ) -> list[Run] | None:
-    """Return the runs on all cases, of which at most `number` are run now, `jobs` at a time.
+    """Return the runs on all cases; at most `number` are run now, `jobs` at a time.
 
     None if some are left for another time. Cases that have a part are not run.
     """

@@ -10,7 +10,7 @@ tool that ends sooner is started again. All programs run by a script that keeps 
 a run to 2 s of processor time.
 
 Afterwards `reducekit hunt` tests the inputs that each tool gave the target, in the same way for
-all: what fails is reduced and told apart, and what solvers lack or refuse is none.
+all: failures are reduced and sorted by bug; what solvers lack or refuse is no failure.
 """
 
 from __future__ import annotations

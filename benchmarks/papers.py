@@ -63,7 +63,7 @@ class Amount:
     """Of each graph."""
     strategies: str
     scripts: int
-    """Scripts that are drawn for each solver, of which the cases of `smt2` are chosen."""
+    """Scripts drawn for each solver; the cases of `smt2` are chosen from them."""
     cases: int
     cap: int
     """Seconds of a reduction."""

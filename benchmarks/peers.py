@@ -46,7 +46,7 @@ def installed() -> list[str]:
 
 
 def reduce_in_place(name: str, source: Path, output: Path, oracle: Path) -> None:
-    """Run a reducer on a copy of a file. Writes what is left whatever the reducer says."""
+    """Run a reducer on a copy of a file. Writes the result whatever the reducer says."""
     with tempfile.TemporaryDirectory() as folder:
         file, test = Path(folder) / source.name, Path(folder) / "test.sh"
         shutil.copyfile(source, file)

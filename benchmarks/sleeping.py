@@ -111,7 +111,7 @@ INPUTS: dict[str, Callable[[int], Input]] = {
 
 
 class OnePass(Smt2):
-    """SMT-LIB scripts, of which whole commands are dropped, once."""
+    """SMT-LIB scripts; whole commands are dropped, once."""
 
     def schedule(self, passes: Passes) -> Schedule:
         """Return the pass over the commands, in their order."""

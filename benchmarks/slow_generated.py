@@ -9,12 +9,12 @@ The queries have idle assertions, and
 * *unstable*: two axioms contradict each other on any term that z3 comes to look at. Whether it
   looks at one depends on how it decides some clauses, so on the seed: some of the seeds 0 to 7
   prove the query, with others z3 gives up. What a reducer leaves of one such query depends on
-  chance. So there can be several, of which a second table gives the mean.
-* *slow*: an axiom with instances for each triple of some terms, of which z3 makes a thousand.
+  chance. So there can be several; a second table gives the mean.
+* *slow*: an axiom with instances for each triple of some terms; z3 makes a thousand.
 
 With --again, reducekit reduces each query N times by its options while other processes use all
 cores, and a third one, *regressed*: a larger slow query that z3 refutes without any instance,
-beside z3 without instances. The table says how many different results there were.
+next to z3 without instances. The table says how many different results there were.
 
 Each case has an oracle, a shell script, which all reducers share. Two rows are without it: z3's
 core, the assertions that z3 names without options; and reducekit with options instead of the

@@ -69,7 +69,7 @@ def size_of(text: bytes, unit: str) -> int:
 
 
 def run(case: Path, effort: Effort, cap: float, unit: str, other: int | None) -> Row:
-    """Reduce a case, of which another reducer left as much as `other`."""
+    """Reduce a case that another reducer reduced to `other`."""
     source = case / "input.smt2"
     text = source.read_bytes()
     reached = dict.fromkeys(_SHARES, -1)

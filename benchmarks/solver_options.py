@@ -105,7 +105,7 @@ def of_cvc5(program: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def of_yices(program: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield the parameters of Yices, as `yices` beside the program says them."""
+    """Yield the parameters of Yices, as the `yices` next to the program says them."""
     asked = "(help params)\n"
     beside = Path(program).with_name("yices")
     done = subprocess.run([beside], input=asked, capture_output=True, text=True, check=False)

@@ -38,7 +38,7 @@ STRATEGIES: Mapping[str, Callable[[int], Selector]] = {
 
 
 EARLY = (10, 25, 50, 100, 200)
-"""After these numbers of runs it is looked at what is left."""
+"""After these numbers of runs the rest is counted."""
 
 
 class Made(NamedTuple):
@@ -144,7 +144,7 @@ def table() -> str:
     lines += [
         "",
         "In *free order* it is known that no item needs another, as of the assertions of a script.",
-        "It matters for what is left early, on the same oracles:",
+        "It matters for what remains early, on the same oracles:",
         "",
         f"| oracle | algorithm | {' | '.join(f'{runs} runs' for runs in EARLY)} |",
         "|---|---|" + "--:|" * len(EARLY),

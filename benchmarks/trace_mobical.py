@@ -131,7 +131,7 @@ def by_mobical(mobical: Path, trace: Path, cap: float) -> Left:
 
 
 def by_reducekit(mobical: Path, trace: Path, cap: float) -> Left:
-    """Reduce a trace by reducekit with the library beside mobical.
+    """Reduce a trace by reducekit with the library next to mobical.
 
     Where that does not fail, mobical plays the candidates, one a run.
     """
@@ -229,7 +229,7 @@ def main() -> None:
     head = "fault | seed | calls | mobical: calls (options) | runs | CPU s | same failure"
     head += " | reducekit: calls (options) | runs | CPU s | same failure | checks | by"
     lines = [
-        "# API traces: reducekit beside mobical", "",
+        "# API traces: reducekit and mobical", "",
         f"Made by `python -m benchmarks.trace_mobical SOURCE {told}`, SOURCE being CaDiCaL",
         f"{(base / 'VERSION').read_text().strip()}; `by` is what plays reducekit's candidates.", "",
         means(rows), "", f"| {head} |", "|---" + "|--:" * 5 + "|---" + "|--:" * 3 + "|---|--:|---|",

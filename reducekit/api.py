@@ -131,7 +131,7 @@ def reduce(
     the text. `listen` gets every event; without it, a notebook shows the progress. To stop or
     pause it from another thread, make a `reducekit.Session` instead.
 
-    A file's result is written beside it, with a journal, unless `output` or `journal=False` say
+    A file's result is written next to it, with a journal, unless `output` or `journal=False` say
     otherwise; that of a text only if `output` is given.
 
     Raises UsageError for options, files and commands that cannot be used, ParseError if the input

@@ -228,7 +228,7 @@ class Patched:
 
     With n accepted edits, sorting them again would cost every candidate n log n.
     Here they stay sorted, and neighbours that are removed count as one: what is
-    left of a million commands of which a hundred stay is a hundred edits.
+    left of a million commands a hundred stay is a hundred edits.
 
     `render` and `render_with` give what `Document.render` gives for all edits
     accepted so far, the later of two edits of one node standing. What is
@@ -358,7 +358,7 @@ class Patched:
         return members
 
     def _opened(self, more: Mapping[int, Template]) -> Patched:
-        """Return the same edits, without those runs of which `more` edits or keeps a node."""
+        """Return the same edits, without those runs in which `more` edits or keeps a node."""
         if not self._runs:
             return self
         touched = {

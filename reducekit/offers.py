@@ -112,7 +112,7 @@ class Notation:
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """A text in another notation; `notes` say what was lost."""
+    """A text in another notation; `notes` say what is missing."""
 
     text: bytes
     notes: tuple[str, ...] = ()

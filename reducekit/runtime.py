@@ -24,7 +24,7 @@ def own_python(*words: str) -> list[str]:
     """Return the command that runs this Python with these words, as `-m MODULE`.
 
     It imports nothing from the current folder (`-P`): with `-m` and `-c` that would come first,
-    and a file `pickle.py` beside an input would run instead of Python's.
+    and a file `pickle.py` next to an input would run instead of Python's.
     """
     return [sys.executable, "-P", *words]
 

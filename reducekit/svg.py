@@ -82,7 +82,7 @@ def picture(
     title: str = "",
     **attributes: _Value,
 ) -> str:
-    """Return the text of a file: parts on white, of which (left, top) is the left upper corner.
+    """Return the text of a file: parts on white, with the left upper corner at (left, top).
 
     `title` is read to people who do not see the picture.
     """

@@ -41,7 +41,7 @@ from reducekit.strategies.pool import Block, Origin, Pool
 
 _NONE = IndexSet()
 # A half goes every other time, too, so it removes a quarter of the run on average. Twice as much
-# is best: on some 500 random cases of 40 to 1,000 items, of which 0.3 to 40 % are needed, 0.25
+# is best: on some 500 random cases of 40 to 1,000 items with 0.3 to 40 % of them needed, 0.25
 # takes 2 % more checks in all than 0.5, and with 1 less is gone at every moment, in as many.
 _HALF_OF_A_RUN = 0.5
 """The items that half of a failing run is taken to remove, in shares of the run."""

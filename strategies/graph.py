@@ -211,7 +211,7 @@ class TreeGraph(Graph):
         self.tree = tree
         self.change = change or Change(())
         self._done = done or {}
-        """What is left below the nodes that were substituted."""
+        """The nodes that remain below those that were substituted."""
         self._layers: list[list[int]] = []
         layer = list(tree.roots)
         while layer:

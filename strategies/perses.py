@@ -2,7 +2,7 @@
 
 A queue holds the nodes by their weight, the number of tokens. The heaviest is taken out: a
 node that is a list of any number of others is minimised by ddmin over these; any other is
-replaced by nodes below it that may stand in its place. What is left below goes into the queue.
+replaced by nodes below it that may stand in its place. The remaining nodes below go into the queue.
 That is the search of `topdown`, with ddmin for the lists. What the nodes of a text are, and
 the tree of the format says which node may replace which: by the syntax alone.
 """

@@ -82,7 +82,7 @@ class Sampling(Selector):
 
     def _best(self) -> tuple[int, int]:
         """Return the size that promises most, and its number; size 0 if too few items are left."""
-        # Sizes are parts of what is left, so all of them shrink with it, and keep their tallies.
+        # Sizes are parts of the remaining items: all shrink with them, and keep their tallies.
         promising = [(size * self._tally(at).share, size, at) for size, at in self._sizes()]
         _, size, at = max(promising, default=(0.0, 0, 0))
         return size, at

@@ -129,7 +129,7 @@ class TopDown(Divisible):
         """Leave the node when a move succeeds; open it when all have failed."""
         move = self.move
         if move is not None:
-            # What is left of the node is queued by its weight, among all others.
+            # The rest of the node is queued by its weight, among all others.
             if ok:
                 return self._leave(move.rest)
             return self._at(self.at + 1, None)._settle()

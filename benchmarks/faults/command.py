@@ -31,7 +31,7 @@ _GRACE = 30.0
 def covers(case: Case) -> bool:
     """Say whether a reducer that only sees how a replay ends can reduce the trace of a case.
 
-    A wrong answer is not told by that.
+    A wrong answer is not recognised by that.
     """
     return case.kind != "wrong"
 
@@ -58,7 +58,7 @@ def reduce_by(template: str, case: Case, text: bytes, cap: float) -> Reduced:
     Nothing ends that is refused, such as a trace that does not fail every time.
 
     The runs are those of the summary that the command prints as JSON, all that it made included;
-    what it took to a size is read from the journal beside the output, where checks are counted.
+    what it took to a size is read from the journal next to the output, where checks are counted.
     """
     with tempfile.TemporaryDirectory(prefix="faults-") as folder:
         files = Path(folder) / "input.trace", Path(folder) / "output.trace"

@@ -1,4 +1,4 @@
-"""Reduces the trace of a case, and notes what was left after how many replays."""
+"""Reduces the trace of a case, and notes its size after how many replays."""
 
 from __future__ import annotations
 

@@ -137,7 +137,7 @@ class _Simulation:
         self.free = ""
         """The first state or input without a value."""
         self.partly = set[int]()
-        """The arrays of which the witness of the last frame gives some elements only."""
+        """The arrays for which the witness gives only some elements of the last frame."""
 
     def run(self, witness: Witness) -> None:
         """Simulate all frames. Raises an error if a property does not hold."""

@@ -50,7 +50,7 @@ class WholeItems(IndependentItems):
 
 
 class Alternatives(Items):
-    """Items of which several change one thing: the last that is taken counts.
+    """Items where several change one thing: the last that is taken counts.
 
     The earlier ones lose their purpose then. `keys` says what each item changes.
     """

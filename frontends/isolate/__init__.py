@@ -2,7 +2,7 @@
 
 Small is not the text here, but its remaining difference to the passing file. Both sides move
 (see `Dd`): a candidate that passes takes the place of the passing file, and what remains is a
-difference of which no change can go to either side (A. Zeller, "Yesterday, my program worked.
+difference in which no change can go to either side (A. Zeller, "Yesterday, my program worked.
 Today, it does not. Why?", ESEC/FSE 1999).
 """
 
@@ -210,7 +210,7 @@ class Dd(Search):
 
 
 def search(count: int, bounds: Sequence[int], change: Callable[[Sequence[int]], Change]) -> Dd:
-    """Return dd over `count` changes, of which hunks begin at `bounds`."""
+    """Return dd over `count` changes, whose hunks begin at `bounds`."""
     whole = Dd(change, tuple(bounds), (tuple(range(count)),))
     return replace(whole, chunks=whole._halved(whole.chunks))
 
@@ -278,4 +278,4 @@ class Isolate(Format):
         lines = list(unified(self.baseline, text, "passes", "fails"))
         said = b"".join(lines[:_SHOWN]).decode("utf-8", "backslashreplace").rstrip("\n")
         more = f"\n(and {len(lines) - _SHOWN} more lines)" if len(lines) > _SHOWN else ""
-        return f"what is left of the difference:\n{said}{more}"
+        return f"remaining difference:\n{said}{more}"

@@ -10,8 +10,8 @@ sexpdata reads the answer (`reducekit.oracle.responses`) and pySMT evaluates: Bo
 integers, reals, arrays of constants, and functions that the model defines. What it cannot evaluate,
 such as floating-point numbers, `mod`, declared sorts and datatypes, the checker is asked about: the
 model is wrong if the script with the model substituted is unsat. Without a checker those of z3 and
-cvc5 are asked that are in PATH or beside Python, the solver itself last. Of several `check-sat` the
-first one counts.
+cvc5 are asked that are in PATH or next to Python, the solver itself last. Of several `check-sat`
+the first one counts.
 """
 
 from __future__ import annotations

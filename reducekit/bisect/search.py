@@ -307,7 +307,7 @@ class Report:
 
     def _lines(self) -> Iterator[str]:
         if self.good is None or self.bad is None:
-            yield "no two versions are known of which one fails"
+            yield "no version that fails and none that passes is known"
             return
         if not self.exact:
             yield f"stopped: {self.good} does not fail, {self.bad} does"

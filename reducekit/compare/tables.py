@@ -110,7 +110,7 @@ def _checks(runs: Sequence[Run]) -> str:
 
 
 def _early(runs: Sequence[Run]) -> str:
-    """Return the mark for an algorithm of which a run was stopped early."""
+    """Return the mark for an algorithm with a run that was stopped early."""
     return "+" if any(run.stopped for run in runs) else ""
 
 

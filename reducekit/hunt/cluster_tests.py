@@ -44,7 +44,7 @@ _SECONDS = 3.0
 _TASKS = 150  # in a second: a scheduler can take 500
 _AHEAD = 2  # tasks for each slot: one that runs, and one that waits
 _FAILURES = 3  # of a task, until it is believed that no worker can do it
-_REST = 1.0  # seconds until what was lost with the scheduler is sent again
+_REST = 1.0  # seconds until tasks lost with the scheduler are sent again
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ def tested(order: Order, folder: str, control: Control) -> Tested:
     lines = [each.words for each in here]
     reference = lines.pop() if order.options.reference is not None else None
     options = replace(order.options, programs=lines, reference=reference)
-    # What is found is told in the words of the client: by them a bug is known again.
+    # What is found is described in the words of the client: by them a bug is known again.
     words = {each.words: theirs for each, theirs in zip(here, order.known, strict=True)}
     try:
         with ExitStack() as stack:

@@ -36,7 +36,7 @@ _LEAST = 0.2
 _SHARE = 0.25
 """The share of all time that long runs may take beyond that."""
 _RECENT = 100
-"""The inputs of which the median is taken."""
+"""The number of inputs for the median."""
 _FEW = 10
 """Inputs before which nothing is known."""
 OUT_OF_MEMORY = "out of memory"

@@ -126,7 +126,7 @@ class Waiting:
     commands: tuple[Command, ...]
     criterion: Criterion
     bucket: str = ""
-    """The name of the finding, if its bugs are to be told apart."""
+    """The name of the finding, if its bugs are to be distinguished."""
     spared: Command | None = None
     """A program that takes the input, and has to take what it is reduced to."""
 

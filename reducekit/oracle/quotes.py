@@ -2,7 +2,7 @@
 
 Quoted are its names, numbers and terms, which become blanks.
 
-`unknown constant x12` is the same failure for every constant: what is left is `unknown constant *`,
+`unknown constant x12` is the same failure for every constant: the pattern is `unknown constant *`,
 a pattern in which `*` is any text. A word is quoted if the input has it, unless it is one of those
 that messages are made of: scripts have `not` and `sort`, too.
 """

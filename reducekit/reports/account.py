@@ -137,8 +137,8 @@ class Ending:
     other_failures: Sequence[tuple[str, int, int]] = ()
     """For each: the failure, how often it occurred, the size of the smallest such file in bytes."""
     left: Sequence[Mapping[str, Any]] = ()
-    """What is left of the input: `name`, `line`, `result_line`, and the instances in a `good` and
-    in a `bad` run."""
+    """The remaining parts of the input: `name`, `line`, `result_line`, and the instances in a
+    `good` and in a `bad` run."""
     places: tuple[str, str] | None = None
     """Where input and result of a crash fail, if these differ."""
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -185,7 +185,7 @@ class Account:
     before: bytes
     after: bytes
     origin: int | None = None
-    """Bytes of the file of which the input is a step, if it is one of another reduction."""
+    """Bytes of the file whose step the input is, if it is one of another reduction."""
 
     @property
     def head(self) -> Head:

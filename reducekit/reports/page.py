@@ -43,7 +43,7 @@ _OUTPUT_LINES = 40
 _ATTACHED = 1 << 20
 """Maximum number of characters of the input that is attached, packed."""
 _LEFT = 200
-"""Maximum number of assertions listed of what is left."""
+"""Maximum number of assertions listed of the remaining ones."""
 _PAGE = """\
 <!DOCTYPE html>
 <html lang="en">
@@ -272,9 +272,9 @@ def _left(last: Ending) -> Iterator[str]:
     """Yield which assertions are left, and how often a good and a bad run instantiated each."""
     if not last.left:
         return
-    yield "<h2>What is left of the input</h2>"
+    yield "<h2>Remaining parts of the input</h2>"
     heads = _cells(("line before", "line now", "instances, good run", "bad run"), "th")
-    yield f"{_wide('What is left of the input')}<table><tr><th>name</th>{heads}</tr>"
+    yield f"{_wide('Remaining parts of the input')}<table><tr><th>name</th>{heads}</tr>"
     for each in last.left[:_LEFT]:
         numbers = _cells(_count(each[key]) for key in LEFT[1:])
         yield f"<tr><td>{_said(str(each['name']))}</td>{numbers}</tr>"

@@ -76,7 +76,7 @@ class IndexSet(Set[int]):
         if highest < 0:
             return marks, count
         # The copy is one memcpy, whatever is in it; a persistent tree would save that, and cost
-        # more for each look-up, of which there are far more.
+        # more for each look-up, and these are far more frequent.
         grown = bytearray(max(len(marks), highest + 1))
         grown[: len(marks)] = marks
         for item in items:

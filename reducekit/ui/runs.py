@@ -41,7 +41,7 @@ class RunState:
     format: str | None = None
     """Of the text."""
     origin: int | None = None
-    """Bytes of the file of which the text is a step."""
+    """Bytes of the file whose step the text is."""
     status: str = "running"
     """running, paused, stopping, done, stopped, failed"""
     state: dict[str, Any] = field(default_factory=dict)

@@ -36,7 +36,7 @@ Ask for fewer, or for more runs (such as --repeat 1-of-10), or say with --oracle
 _LINES = 12  # of output in the summary
 _COLUMNS = 300
 _ROWS = 8  # lines about other failures, and about changes of this one
-_PARTS = 20  # lines about what is left of the input
+_PARTS = 20  # lines about the remaining parts of the input
 
 
 def spelled(message: str) -> str:

@@ -23,7 +23,7 @@ def test_the_difference_that_is_needed(tool: Tool) -> None:
     assert left.read_text() == passing.read_text().replace("(> x", "(>= x")
     assert "changes" in done.out
     assert f"the nearest file that passes is {passing}" in done.err
-    assert "what is left of the difference:" in done.err
+    assert "remaining difference:" in done.err
     assert "\n-(assert (> x 1))\n+(assert (>= x 1))\n" in done.err
 
 

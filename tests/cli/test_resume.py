@@ -130,7 +130,7 @@ def test_what_another_run_has_left_is_kept_under_a_numbered_name(tool: Tool) -> 
     assert (tool.folder / "in.reduced.1.smt2.journal").exists()
     second = (tool.folder / "in.reduced.smt2").read_bytes()
     done = tool("smt2", "in.smt2", "--oracle", other, "--restart")
-    assert "(begun anew) is kept as in.reduced.2.smt2" in done.err
+    assert "(started over) is kept as in.reduced.2.smt2" in done.err
     assert (tool.folder / "in.reduced.2.smt2").read_bytes() == second
     tool.write("mine.smt2", "my own file")
     done = tool("smt2", "in.smt2", "--oracle", other, "-o", "mine.smt2", "--no-journal")

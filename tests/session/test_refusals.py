@@ -138,7 +138,7 @@ def test_options_that_need_others() -> None:
         ({"cluster": "local:1"}, "`cluster` requires `command` or `oracle`"),
         ({"ship": ["x"]}, "`ship` requires `cluster`"),
         ({"local_slots": 2}, "`local_slots` requires `cluster`"),
-        ({"resume": True}, "`resume` needs an output: the journal stands beside it"),
+        ({"resume": True}, "`resume` needs an output: the journal is written next to it"),
         ({"resume": True, "restart": True}, None),
     ):
         said = refused(partial(reduce, SCRIPT, bool, **options))

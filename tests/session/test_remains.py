@@ -52,7 +52,7 @@ def test_lines_and_instances(tmp_path: Path) -> None:
     assert report.output is not None
     journal = report.output.with_name(report.output.name + ".journal")
     shown = page(account(load(journal), journal))
-    assert "What is left of the input" in shown
+    assert "Remaining parts of the input" in shown
     row = f'<td>it increases</td><td class="number">20</td><td class="number">{axiom.now}</td>'
     assert f'{row}<td class="number">{axiom.good}</td><td class="number">{axiom.bad}</td>' in shown
 

@@ -254,7 +254,7 @@ class _Script:
         raise self.error(node, f"the sort {self.shown(node)} cannot be said in BTOR")
 
     def suitable(self, node: int, make: Callable[[], T], before: str = "") -> T:
-        """Return what is made, or put the place to the error of what BTOR cannot say."""
+        """Return the result, or add the place to the error about what BTOR cannot express."""
         try:
             return make()
         except UnsuitableError as error:

@@ -321,7 +321,7 @@ class GraphBuilder(Dice):
         return [self._to_width(self.some(below), sort)]
 
     def choose(self, sort: int) -> int:
-        """Return a node of a sort, of which there are some: the DAG tendency decides.
+        """Return one of the nodes of a sort: the DAG tendency decides.
 
         In `sharing` percent of the cases it may have a parent. Otherwise it is one that
         has none; where there is none, the tendency decides again, and mostly for any node

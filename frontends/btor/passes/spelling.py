@@ -85,7 +85,7 @@ def _whole(view: BtorView, dag: Dag) -> Items | None:
     text = canonical(dag) + view.options
     if text == view.document.text:
         return None
-    return independent([Change((Edit(0, (text,)),), "written anew")])
+    return independent([Change((Edit(0, (text,)),), "rewritten")])
 
 
 _WIDE = 10_000  # bits; Python refuses to print that many decimal digits

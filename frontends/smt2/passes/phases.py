@@ -250,7 +250,7 @@ def _is_word(word: bytes, terms: Terms, node: int) -> bool:
 
 
 def _is_uniform(bit: int, terms: Terms, node: int) -> bool:
-    """Return whether a term is a bit-vector literal of which all bits are 0, or all are 1."""
+    """Return whether a term is a bit-vector literal with all bits 0, or all bits 1."""
     sort, stop = terms.script.sort[node], terms.document.stop
     if not isinstance(sort, tuple) or sort[0] != "BitVec" or stop[node] > node + 4:
         return False

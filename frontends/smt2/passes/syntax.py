@@ -44,7 +44,7 @@ _BINDERS = frozenset(b"let forall exists lambda match".split())
 
 
 class Listed(IndependentItems):
-    """The elements of a list as items, of which at least `least` have to stay."""
+    """The elements of a list as items; at least `least` of them have to stay."""
 
     def __init__(self, nodes: Sequence[int], least: int, weights: Sequence[int]) -> None:
         self.nodes = nodes

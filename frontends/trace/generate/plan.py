@@ -119,9 +119,9 @@ class Settling:
 class Plan:
     """All that a generator has to know of a model.
 
-    `calls` are all calls by name. `clause` is the one that adds clauses (None if there
-    is none), `settling` what of it need not be checked twice; `define` is one that makes a
-    variable and takes no arguments. `fuzzed` are the options that random values are set to.
+    `calls` are all calls by name. `clause` is the one that adds clauses (or
+    None), `settling` what of it need not be checked twice; `define` is one that makes a variable
+    and takes no arguments. `fuzzed` are the options that random values are set to.
     """
 
     model: Model

@@ -199,7 +199,7 @@ def _compile(node: ast.expr, scope: Scope) -> Code:
             return _call(name, node, arguments, scope)
         case ast.BoolOp(operator, operands):
             sign = "or" if isinstance(operator, ast.Or) else "and"
-            codes = [_want("truth", each, f"beside {sign!r}", scope) for each in operands]
+            codes = [_want("truth", each, f"next to {sign!r}", scope) for each in operands]
             return _joined(f" {sign} ", codes, "truth")
         case ast.UnaryOp(ast.Not(), operand):
             code = _want("truth", operand, "after 'not'", scope)
@@ -209,7 +209,7 @@ def _compile(node: ast.expr, scope: Scope) -> Code:
             return replace(code, text=f"(-{code.text})")
         case ast.BinOp(left, operator, right) if type(operator) in _ARITHMETIC:
             sign, python = _ARITHMETIC[type(operator)]
-            codes = [_want("number", each, f"beside {sign!r}", scope) for each in (left, right)]
+            codes = [_want("number", each, f"next to {sign!r}", scope) for each in (left, right)]
             # By a number only: so no condition can fail to have a value.
             if sign == "/" and not re.fullmatch(r"[1-9][0-9]*", codes[1].text):
                 raise LanguageError("expected a number other than 0 after '/'")

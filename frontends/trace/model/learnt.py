@@ -60,7 +60,7 @@ def sorts_of(calls: Iterable[Call]) -> Mapping[str, str]:
         if not names:
             continue
         own, *others = names
-        # `t12` and `s3`: the letter says what is made, as in Murxla's traces.
+        # `t12` and `s3`: the letter says what is created, as in Murxla's traces.
         letter = own.rstrip("0123456789")
         made = [each for each in map(str, call.arguments) if each in found]
         made = [each for each in made if each.rstrip("0123456789") != letter]

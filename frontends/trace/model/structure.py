@@ -1,6 +1,6 @@
 """Structures the tables of a TOML file, and says of each error where it is and what was expected.
 
-msgspec does the work: a `Section` is a table, and its fields are the keys. What is left to do here
+msgspec does the work: a `Section` is a table, and its fields are the keys. The rest, done here,
 are types that TOML has no word for, and messages with file, table, key and what was found.
 """
 

@@ -102,7 +102,7 @@ class Descent(LeafTree):
         return [Move(change, self._rest(number, low, value))]
 
     def children(self, node: int, dropped: Selection) -> Sequence[int]:
-        """Return what is left to try above a value that is too low."""
+        """Return what remains to be tried above a value that is too low."""
         number, low, high = self._nodes[node]
         value = self._next(node)
         if value is None:

@@ -85,7 +85,7 @@ def spread(steps: Sequence[Step], arguments: int) -> tuple[list[Step], int]:
 
     Also return how many arguments `int*` or `handle*` take.
     """
-    # What is left for the word that takes any number.
+    # The rest is for the word that takes any number.
     many = arguments - sum(taken(word) for step in steps for word in step.arguments)
     found = []
     for step in steps:

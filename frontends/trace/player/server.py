@@ -65,7 +65,7 @@ _BLOCKS = (*[1 << power for power in range(16, 10, -1)], *range(1032, 8, -16))
 
 
 class _Mallinfo(ctypes.Structure):
-    """What mallinfo2(3) returns: ten numbers, of which the last two matter here."""
+    """What mallinfo2(3) returns: ten numbers; the last two matter here."""
 
     _fields_ = [
         ("others", ctypes.c_size_t * 8),

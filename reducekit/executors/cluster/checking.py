@@ -331,7 +331,7 @@ class Checker:
     def _give(self, turn: int, orders: bytes) -> None:
         self._early[turn] = orders
         while self._next in self._early:
-            with suppress(OSError):  # it has ended; who waits for a report is told
+            with suppress(OSError):  # it has ended; whoever waits for a report gets one
                 self._process.orders.send_bytes(self._early.pop(self._next))
             self._next += 1
 

@@ -151,7 +151,7 @@ def _closed(make: Callable[..., Any], arguments: Mapping[str, Any], stack: ExitS
     """Start a `LocalCluster` that is closed to other users of this machine.
 
     All connections take keys that exist only in the memory of the client and the workers. Dask
-    starts an HTTP server beside each scheduler and worker, whatever one says of dashboards: these
+    starts an HTTP server with each scheduler and worker, whatever one says of dashboards: these
     listen on the loopback and serve no page. The workers' folders are below one of mode 0700.
     """
     import dask

@@ -13,7 +13,7 @@ const COUNTED = 100_000;
 const LETTERS = 22; // of a label
 
 export class GraphView {
-  // `pick` is told the range in the text of the node that was clicked; `lineOf` tells the line
+  // `pick` gets the range in the text of the node that was clicked; `lineOf` gives the line
   // of a position.
   constructor(element, pick, lineOf) {
     this.pick = pick;

@@ -9,7 +9,7 @@ const LETTER = 7.3; // pixels, of the font of labels
 const READABLE = 0.5; // scale from which on labels can be read
 
 export class Picture {
-  // `pick(key, event)`, `enter(key)` and `open(key)` are told of a click, a hover and a double click.
+  // `pick(key, event)`, `enter(key)` and `open(key)` are called on a click, a hover and a double click.
   constructor(element, { pick, hover, open, step, placed = () => {} }) {
     this.element = element;
     this.layer = s("g");
@@ -136,7 +136,7 @@ export class Picture {
     const cut = before.lines.filter(({ ends }) => ends.some((key) => !next.has(key)));
     const { x, y, k } = before.view;
     const ghosts = s("g", { class: "ghosts", "aria-hidden": "true", transform: `translate(${x.toFixed(1)} ${y.toFixed(1)}) scale(${k.toFixed(4)})` }, cut, gone.map(({ box }) => box));
-    if (gone.length) this.svg.insertBefore(ghosts, this.layer); // what is left stays readable
+    if (gone.length) this.svg.insertBefore(ghosts, this.layer); // the rest stays readable
     const lines = this.lines.map((path) => ({ path, points: path.points, ends: path.ends.map((key) => this.nodes.get(key)) }));
     this.busy = true;
     const end = glide({ layer: this.layer, nodes: [...this.nodes.values()], lines, gone, views: [before.view, this.view], draw: curve }, () => {

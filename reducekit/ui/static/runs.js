@@ -36,7 +36,7 @@ export class Card {
     this.passes = h("tbody", { onchange: (event) => this.switched(event.target) });
     this.output = h("pre");
     this.rest = h("tbody");
-    this.left = h("details", { class: "left" }, h("summary", {}, "What is left of the input"),
+    this.left = h("details", { class: "left" }, h("summary", {}, "Remaining parts of the input"),
       h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "assertion"), h("th", { class: "n" }, "line"), h("th", { class: "n", title: "Instances in a good run" }, "good"), h("th", { class: "n", title: "Instances in a bad run" }, "bad"))), this.rest));
     this.more = h("div", {}, this.left,
       h("details", { class: "passes" }, h("summary", {}, "Passes"),

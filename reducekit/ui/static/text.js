@@ -7,7 +7,7 @@ const LONGEST = 3000; // characters of a line that are shown
 const MOST = 30_000_000; // pixels that browsers let an element be high
 
 export class TextView {
-  // `pick` is told the position in the text that was clicked.
+  // `pick` gets the position in the text that was clicked.
   constructor(element, pick) {
     this.element = element;
     this.sheet = h("div", { class: "sheet" });

@@ -110,7 +110,7 @@ def test_what_is_left_is_told(good: Path) -> None:
     frontend = Isolate(str(good))
     said = frontend.remark(GOOD.replace(b"(> x3 3)", b"(>= x3 3)"))
     assert said is not None
-    assert said.startswith("what is left of the difference:\n--- passes\n+++ fails\n@@ ")
+    assert said.startswith("remaining difference:\n--- passes\n+++ fails\n@@ ")
     assert "\n-(assert (> x3 3))\n+(assert (>= x3 3))\n" in said
     long = frontend.remark(GOOD.replace(b">", b"<"))
     assert long is not None
