@@ -191,7 +191,7 @@ def remains(run: Run) -> list[Remaining]:
                 counts = frontend.instances(text, _probe_of(run, run.job.commands[at]))
             columns.append(counts if len(counts) == len(found) else [None] * len(found))
         return [
-            replace(each, good=good, bad=bad)
+            each._replace(good=good, bad=bad)
             for each, good, bad in zip(found, *columns, strict=True)
         ]
     return found
