@@ -25,6 +25,7 @@ from reducekit.executors.executor import Repeat
 from reducekit.frontends.smt2 import Smt2
 from reducekit.run import Limits
 from reducekit.session import Options, Session
+from reducekit.session.cluster import Cluster
 from reducekit.session.phases.begin import _first_wall as first_wall
 from reducekit.session.place.inputs import refuse_other_format
 from reducekit.session.runs.golden import GoldenRunError
@@ -112,7 +113,8 @@ def test_a_text_as_str() -> None:
 def test_options_of_the_call_are_those_of_a_session() -> None:
     known = {field.name for field in fields(Options)} - {"input", "interesting"}
     assert set(ReduceOptions.__annotations__) == known
-    ours, theirs = get_type_hints(ReduceOptions), get_type_hints(Options)
+    ours = get_type_hints(ReduceOptions)
+    theirs = get_type_hints(Options, localns={"Cluster": Cluster})
     as_text = {name for name in known if ours[name] != theirs[name]}
     assert as_text == {
         "slower_than", "also_passes", "exit_code", "timeout", "first_timeout", "cpu", "memory",
