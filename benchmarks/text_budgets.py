@@ -8,7 +8,7 @@ notes the smallest text accepted so far; so one run has the sizes at all budgets
 a tool has in ROWS.json is kept. Prints the table of all files of rows.
 
 Needs what `texts` needs, and `shrinkray` and `cvise` in PATH for these. Shrink Ray gets the
-grammars that are installed as `tree_sitter_*` packages beside it.
+grammars that are installed as `tree_sitter_*` packages next to it.
 """
 
 from __future__ import annotations
@@ -206,7 +206,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--cases", type=Path, help="a folder of cases, in place of seeds")
     parser.add_argument("--tools", default="reducekit,ddmin,shrinkray,cvise", help="comma between")
     parser.add_argument("--cap", type=float, default=1200.0, help="seconds of each run")
-    parser.add_argument("--keep", type=Path, help="a folder for what is left")
+    parser.add_argument("--keep", type=Path, help="a folder for the results")
     given = parser.parse_args(arguments)
     versions = {tool: version_of(tool) for tool in given.tools.split(",") if tool}
     done = {(row.case, row.tool, row.version) for row in read(given.rows)}

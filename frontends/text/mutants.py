@@ -33,7 +33,7 @@ def seed_of(view: TextView) -> Seed | None:
     document, kind, alike = view.document, view.kind, dict[Hashable, list[int]]()
     for node in range(1, len(kind)):
         if kind[node] not in _FIXED:
-            # What is beside a node tells statements from arguments, and types from names.
+            # What is next to a node tells statements from arguments, and types from names.
             after = document.stop[node] % len(kind)
             rule = text[document.start[node]] if kind[node] == Kind.GROUP else view.rule[node]
             inside = view.is_round(document.parent[node])
@@ -60,7 +60,7 @@ def _change(dice: Random, seed: Seed, other: Seed) -> Mapping[int, Template]:
     above, last, source = document.parent[node], document.stop[node], document.source(node)
     beside = document.children(above) if view.kind[above] == Kind.GROUP else ()
     separator = next((document.source(e) for e in beside if view.kind[e] == Kind.SEPARATOR), b"")
-    # Half of an expression is none: only items, and what separators set apart, come and go.
+    # Half of an expression is not one: only items, and what separators set apart, come and go.
     way = dice.randrange(4 if separator or view.kind[node] == Kind.ITEM else 2)
     if way == 3:
         elements = Elements(view, above)

@@ -21,7 +21,6 @@ from reducekit.executors import marks
 from reducekit.executors.executor import ExecutorError
 from reducekit.executors.marks import Mark, children
 from reducekit.executors.run_directory import RunDirectory, directory_at, is_directory, remove
-from reducekit.packed import lay_out, unpack
 from reducekit.run import Limits
 
 Actions = list[tuple[int, int, str, int, int] | tuple[int, int, int]]
@@ -265,6 +264,8 @@ class Slot:
             if several or self._file is None or self._file != self._found():
                 self._renew()
             if several:
+                from reducekit.packed import lay_out, unpack
+
                 self._discard()
                 os.unlink(self.path)
                 lay_out(Path(self.path), unpack(text))

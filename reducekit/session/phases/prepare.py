@@ -21,7 +21,6 @@ from reducekit.errors import ParseError, UsageError
 from reducekit.format import Format, Pass, View, help_of
 from reducekit.oracle.command import Command, Vary
 from reducekit.oracle.criterion import Criterion, regex
-from reducekit.packed import spans
 from reducekit.reduction import STAGES, PassChoice, Protection
 from reducekit.run import Guard, Limits
 from reducekit.session.failure import MISSING_COMMAND, Failure, Words
@@ -189,6 +188,8 @@ def _test(options: Options, frontend: Format, own: OwnOracle | None, text: bytes
     commands, criterion = options.commands_and_criterion(vary, frontend)
     fresh = options.fresh_commands(commands, criterion, vary)
     if options.several:
+        from reducekit.packed import spans
+
         paths = {each.path for each in spans(text)}
         first = os.path.relpath(os.fsdecode(options.input)) if options.more_inputs else "."
         commands = tuple(each.on_files(first, paths) for each in commands)

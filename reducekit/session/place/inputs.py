@@ -17,7 +17,6 @@ from reducekit import registry
 from reducekit.errors import OtherFormatError, ParseError, ReducekitError, UsageError
 from reducekit.format import Format
 from reducekit.journal import Contents, digest, journal_path, load
-from reducekit.packed import pack
 from reducekit.session.options import Options
 
 UNWRITTEN = Path("-")
@@ -146,6 +145,8 @@ def read_files(*paths: Path) -> bytes:
             if name.startswith("../"):
                 raise UsageError(f"the input {each} is not below the current folder")
             found[name] = read_input(each)
+    from reducekit.packed import pack
+
     text = pack(found)
     if len(text) > _LARGEST:
         raise UsageError("the files are larger than 2 GiB together")

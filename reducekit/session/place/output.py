@@ -22,7 +22,6 @@ from typing import Any, NamedTuple
 
 from reducekit.errors import UsageError
 from reducekit.journal import Journal, journal_path, load, lock
-from reducekit.packed import lay_out, spans, unpack
 from reducekit.session.place.inputs import earlier_run, read_files, unpacked
 
 _STEP = 0.9
@@ -117,6 +116,8 @@ class OutputFolder(OutputFile):
             raise OSError(None, str(error)) from None
 
     def write(self, text: bytes) -> bool:
+        from reducekit.packed import lay_out, unpack
+
         try:
             files = unpack(text)
             before = unpack(self.read()) if self._target.is_dir() else {}
@@ -166,6 +167,8 @@ def back_up(path: Path, backup: Path, text: bytes) -> None:
 
 def rescue(text: bytes, suffix: str) -> Path | None:
     """Write a result without an output path to a temporary file; return its path."""
+    from reducekit.packed import lay_out, spans, unpack
+
     try:
         with tempfile.NamedTemporaryFile(prefix="reduced-", suffix=suffix, delete=False) as file:
             file.write(text)
@@ -184,6 +187,8 @@ def make_folder(folder: Path, mode: int = 0o777) -> None:
 
 def write_file(path: Path, text: bytes) -> None:
     """Write a whole file, or a folder of several. Raises UsageError if that fails."""
+    from reducekit.packed import spans
+
     file = OutputFolder(path) if spans(text) else OutputFile(path)
     if not file.write(text):
         reason = file.write_error.strerror if file.write_error is not None else "it failed"
@@ -344,6 +349,8 @@ def put_aside(output: Path, *, only_journal: bool = False) -> Kept:
 
 def keep_edited(output: Path, edited: bytes) -> str:
     """Copy an output that was edited to a numbered name, and report that. Raises UsageError."""
+    from reducekit.packed import lay_out, spans, unpack
+
     numbered = _numbered(output)
     try:
         write_file(numbered, edited)

@@ -5,7 +5,7 @@ import { h, last, number, visible } from "./dom.js";
 const OPEN = 24; // the largest parts are in view
 
 export class Outline {
-  // `pick` is told the range in the text of the part that was clicked.
+  // `pick` gets the range in the text of the part that was clicked.
   constructor(element, pick) {
     this.pick = pick;
     this.element = h("div", { class: "outline-tree", hidden: true });
