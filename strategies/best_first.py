@@ -36,7 +36,7 @@ class Run(NamedTuple):
     node: int
     positions: tuple[int, ...]
     twin: int = 0
-    """The age of the first half of a run that failed, of which this is the second."""
+    """The age of the first half of a failing run, if this is its second half."""
     opened: bool = False
     """Whether its elements are open already, as it was put off."""
     waits: bool = False
