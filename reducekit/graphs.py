@@ -16,7 +16,7 @@ from reducekit.text import printable
 WIDTH, HEIGHT, GAP, RISE = 92, 30, 18, 74
 """Of a box, and of the space between two, in pixels."""
 _MOST = 2000
-"""Nodes that are drawn as a picture; more cannot be told apart."""
+"""Nodes that are drawn as a picture; more cannot be distinguished."""
 _LETTERS = 13  # that fit into a box
 _CUT = 7
 """Of the corners of a constant, in pixels."""

@@ -167,7 +167,6 @@ def back_up(path: Path, backup: Path, text: bytes) -> None:
 
 def rescue(text: bytes, suffix: str) -> Path | None:
     """Write a result without an output path to a temporary file; return its path."""
-    from reducekit.packed import lay_out, spans, unpack
 
     try:
         with tempfile.NamedTemporaryFile(prefix="reduced-", suffix=suffix, delete=False) as file:
@@ -349,7 +348,6 @@ def put_aside(output: Path, *, only_journal: bool = False) -> Kept:
 
 def keep_edited(output: Path, edited: bytes) -> str:
     """Copy an output that was edited to a numbered name, and report that. Raises UsageError."""
-    from reducekit.packed import lay_out, spans, unpack
 
     numbered = _numbered(output)
     try:
