@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from reducekit.diagram import Diagram
 from reducekit.format import FormatCheck, Schedule
 from reducekit.frontends.cnf import passes as each
 from reducekit.frontends.cnf import variables as replacing
 from reducekit.frontends.cnf.reader import HEADER, View, problems, recognises
 from reducekit.frontends.common import JudgesModels
-from reducekit.offers import Probe
 from reducekit.search.strategy import Passes
+
+if TYPE_CHECKING:
+    from reducekit.diagram import Diagram
+    from reducekit.offers import Probe
 
 # Comments, the header, lists of variables (which may go on on other lines), the end of SATLIB.
 _NO_CLAUSES = re.compile(

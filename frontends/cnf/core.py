@@ -59,7 +59,7 @@ class _Parts:
         return [at - self._selects for at in self._solver.get_core() or ()]
 
     def minimal(self, core: Iterable[int], last: Collection[int] = ()) -> list[int]:
-        """Return a part of a core of which no clause can be left out; those in `last` stay long."""
+        """Return a minimal part of a core: each clause is needed; those in `last` stay long."""
         needed: list[int] = []
         todo = sorted(core, key=lambda at: at not in last)
         while todo:

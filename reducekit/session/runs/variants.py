@@ -14,18 +14,18 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from reducekit.offers import Probe
-from reducekit.oracle.answers import answers
 from reducekit.oracle.command import Command
-from reducekit.oracle.cost import CostAtLeast
 from reducekit.oracle.criterion import Criterion, innermost, verdict
-from reducekit.oracle.flips import Flips
 from reducekit.reduction.control import Stopped
 from reducekit.run import Outcome
 from reducekit.session.failure import FRESH
 from reducekit.session.report import INTERRUPTED, Ends, Remaining, Shown
 from reducekit.session.runs.run import Run
+
+if TYPE_CHECKING:
+    from reducekit.offers import Probe
 
 _MOST = 3
 """Number of good runs that are asked for a guess: one may not represent the others."""
@@ -59,6 +59,8 @@ def on_fresh_variants(run: Run) -> tuple[Ends | Shown, Ends | Shown] | None:
 def frequency(outcomes: Sequence[Outcome], criterion: Criterion) -> Ends | Shown:
     """Count by runs on fresh variants, with the criterion of the checks."""
     inner = innermost(criterion)
+    from reducekit.oracle.flips import Flips
+
     if isinstance(inner, Flips):
         return Ends(*inner.ends(outcomes))
     size = len(outcomes) // FRESH
@@ -120,6 +122,9 @@ def good_and_bad(
     and the good one is the reference's.
     """
     inner = innermost(criterion)
+    from reducekit.oracle.answers import answers
+    from reducekit.oracle.cost import CostAtLeast
+
     if isinstance(inner, CostAtLeast):
         return inner.runs if inner.references else None, 0
     answered = [answers(each) is not None for each in outcomes]
@@ -147,6 +152,8 @@ def _probe_of(run: Run, command: Command) -> Probe:
         (outcome,) = run.outcomes((unchanged,), text)
         return outcome.stdout + b"\n" + outcome.stderr
 
+    from reducekit.offers import Probe
+
     return Probe(command.variant, printed)
 
 
@@ -160,12 +167,16 @@ def guesses(run: Run) -> Iterator[bytes] | None:
     job, frontend = run.job, run.job.frontend
     if not frontend.offers("guesses") or job.strategy.passes != "own":
         return None
-    chosen, lost = list[Probe](), None
-    given = [answers(each) for each in run.golden.outcomes]
-    good = [at for at, each in enumerate(given) if each is not None and each[-1] == b"unsat"]
-    if good and run.golden.criterion.about_answers:
-        bad = next((at for at, each in enumerate(given) if each is None), 0)
-        *chosen, lost = (_probe_of(run, job.commands[at]) for at in (*good[:_MOST], bad))
+    chosen: list[Probe] = []
+    lost = None
+    if run.golden.criterion.about_answers:
+        from reducekit.oracle.answers import answers
+
+        given = [answers(each) for each in run.golden.outcomes]
+        good = [at for at, each in enumerate(given) if each is not None and each[-1] == b"unsat"]
+        if good:
+            bad = next((at for at, each in enumerate(given) if each is None), 0)
+            *chosen, lost = (_probe_of(run, job.commands[at]) for at in (*good[:_MOST], bad))
     try:
         found = list(frontend.guesses(job.text, chosen, lost))
     except Stopped:
