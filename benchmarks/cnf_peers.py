@@ -1,4 +1,4 @@
-"""`reducekit cnf` compared with cnfdd, python-sat's MUS extractors, wcnfddmin and qbfdd, on made pairs.
+"""`reducekit cnf`, cnfdd, python-sat's MUS extractors, wcnfddmin and qbfdd on made pairs.
 
     python -m benchmarks.cnf_peers cnf|mus|wcnf|qbf --tools FOLDER --first 0 --count 40
 

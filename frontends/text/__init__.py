@@ -72,7 +72,7 @@ class Text(Format):
     options = (
         FormatOption(
             "language",
-            "Language of INPUT, of which a tree-sitter grammar is installed (default: by suffix).",
+            "Language of INPUT, if its tree-sitter grammar is installed (default: by suffix).",
             metavar="NAME",
             rare=True,
         ),
@@ -96,7 +96,6 @@ class Text(Format):
         self._learnt: dict[str, Learnt] = {}
 
     def of_file(self, name: str) -> Text:
-        """Return the format for a file of this name."""
         suffix = Path(name).suffix
         return type(self)(self.suffix or suffix, self.language, unchecked=self.unchecked)
 
