@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from tree_sitter import Node, Tree
 
 _Place: TypeAlias = tuple[int, int, int]
-"""Where a node is: the type of its parent, its own, and the field; `_HEAD` for all before it."""
+"""Where a node is: the type of its parent, its own, and the field, or one of the next."""
 Learnt: TypeAlias = dict[_Place, Kind]
 """What nodes in a place are."""
-_HEAD = -1
+_HEAD, _END = -1, -2  # all before a node; a `;`
 _QUOTED = re.compile(rb"""\w{0,3}#*("+|'+|`+)""")
 """How a string begins that is several leaves of its grammar."""
 _QUOTES = b"\"'`"
@@ -232,7 +232,8 @@ def grow_by_grammar(syntax: Syntax, learnt: Learnt) -> Grown:
         parents[above, field] = parent
         is_end = kind == Kind.KEYWORD and text[flat.start[number]] == _SEMICOLON
         if kind == Kind.PART or (is_end and type_ == flat.type[number]):
-            places.setdefault((above, type_, field), []).append(len(grown.stop))
+            place = above, type_, _END if is_end else field
+            places.setdefault(place, []).append(len(grown.stop))
             if kind == Kind.PART:
                 classes.join(type_, flat.type[number])
                 classes.add(above, field, type_)
@@ -241,7 +242,7 @@ def grow_by_grammar(syntax: Syntax, learnt: Learnt) -> Grown:
         grown.stop[number] = len(grown.stop)
     document = Document(text, *grown[:3])
     for place, nodes in places.items():
-        if (place[0], place[2]) in repeated:
+        if place[2] == _END or (place[0], place[2]) in repeated:
             if place not in learnt:
                 learnt[place] = _learn(syntax, document, grown.kind, nodes)
             for node in nodes:

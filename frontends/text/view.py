@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from reducekit.frontends.text.tree import Grown, Kind
+from reducekit.frontends.text.tree import DELIMITERS, Grown, Kind
 
 if TYPE_CHECKING:
     from reducekit.frontends.text.syntax import Syntax
@@ -105,8 +105,11 @@ class TextView:
         at, last, begun = node, min(document.stop[node], node + 2 * _HEAD), False
         while at < last:
             what = kind[at]
-            if what == Kind.WORD:
-                goes_on = at + 1 < last and (kind[at + 1] == Kind.WORD or self._points(at + 1))
+            if self._is_word(at):
+                after = at + 1
+                while after < last and kind[after] == Kind.PART:
+                    after += 1
+                goes_on = after < last and (self._is_word(after) or self._points(after))
                 if begun and not goes_on and at in first:
                     found.append(first[at])
                 begun = True
@@ -115,10 +118,16 @@ class TextView:
             elif what == Kind.GROUP and begun:
                 at = document.stop[at]
                 continue
-            elif what > Kind.ITEM and not self._points(at):
+            elif what > Kind.PART and not self._points(at):
                 break
             at += 1
         return found
+
+    def _is_word(self, node: int) -> bool:
+        """Return whether a node is a word, of the text or of its language."""
+        kind, document = self.kind[node], self.document
+        fixed = kind == Kind.KEYWORD and document.text[document.start[node]] not in DELIMITERS
+        return kind == Kind.WORD or fixed
 
     def _points(self, node: int) -> bool:
         return self.document.text[self.document.start[node]] in b"*&"

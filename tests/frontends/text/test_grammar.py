@@ -225,3 +225,20 @@ def test_other_packages_offer_grammars(tmp_path: Path, monkeypatch: pytest.Monke
     view = Text(".ours", "ours").parse(b'{"a": 1}')
     assert view.syntax is not None
     assert "ours" in installed()
+
+
+@pytest.mark.parametrize(
+    ("suffix", "text", "name"),
+    [
+        (".c", b"static int *f(int x) { return x; }\nint g = f(f);\n", b"f"),
+        (".py", b"def f(x):\n    return x\nf(f)\n", b"f"),
+        (".v", b"module f(input x);\nendmodule\nmodule g;\n  f u(.x(1));\nendmodule\n", b"f"),
+    ],
+)
+def test_what_a_part_defines_is_found_behind_words_of_the_language(
+    suffix: str, text: bytes, name: bytes
+) -> None:
+    view = Text(suffix).parse(text)
+    first, second = view.top[:2]
+    assert view.defined(first) == [view.words[name][1:]]
+    assert view.defined(second) == []
