@@ -276,13 +276,14 @@ def _heavy(view: View, bound: int) -> int:
 
 def _optimum(view: View) -> int:
     """Return the weight of what cannot be satisfied; -1 if the hard clauses cannot."""
-    formula = WCNF()
+    formula, empty = WCNF(), 0
     for prefix, literals in view.lines():
-        formula.append(list(literals), weight=None if prefix == b"h" else int(prefix))
-    if not formula.hard or not formula.soft:
-        return -1
+        if prefix == b"h" or literals:
+            formula.append(list(literals), weight=None if prefix == b"h" else int(prefix))
+        else:
+            empty += int(prefix)  # RC2 cannot take it
     with RC2(formula) as solver:
-        return solver.cost if solver.compute() is not None else -1
+        return solver.cost + empty if solver.compute() is not None else -1
 
 
 def qbf_pair(seed: int, tools: Path | None) -> Pair:

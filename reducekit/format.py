@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias
 
@@ -209,10 +209,17 @@ class Schedule:
     alone: frozenset[str] = frozenset()
     """Passes, by name, that begin only after all before them: they check candidates themselves."""
     vain: float = 1.0
-    """The search ends when the last success is this share of all checks ago, and some dozen."""
+    """The search ends when the last success is this share of all checks ago, and some dozen: the
+    result may not be 1-minimal. Thorough effort goes on."""
+    surely: frozenset[str] = frozenset()
+    """Passes of the rounds, by name, that try everything on the result in any case."""
     drawn: frozenset[str] = frozenset()
     """Passes, by name, that draw candidates at random: one that found nothing is left out until the
     text is a good deal smaller."""
+
+    def to_the_end(self) -> Schedule:
+        """Return the schedule that does not end, nor leave out passes, for want of successes."""
+        return replace(self, vain=1.0, drawn=frozenset()) if self.vain < 1 else self
 
 
 def by_size(text: bytes) -> tuple[int, bytes]:

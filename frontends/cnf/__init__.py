@@ -26,9 +26,7 @@ _NO_CLAUSES = re.compile(
     rb"^[ \t]*(?:[cp][^\n]*|[ae]\s[-0-9\s]*?(?<=\s)0(?!\S))|%[\s\S]*", re.MULTILINE
 )
 
-_SELDOM = frozenset(
-    {"clauses", "literals", "constants", "other constants", "merges", "largest weight"}
-)
+_SELDOM = frozenset({"literals", "constants", "other constants", "merges", "largest weight"})
 """Passes that, where they found nothing, wait until the formula is a good deal smaller."""
 
 
@@ -71,8 +69,6 @@ class Cnf(JudgesModels):
         return Schedule(
             once=(each.comments, each.header),
             rounds=(
-                each.components,
-                replacing.units,
                 replacing.constants,
                 each.clauses,
                 each.literals,
@@ -86,6 +82,7 @@ class Cnf(JudgesModels):
             ),
             closing=(each.eliminations, each.header, each.fewest_variables, each.layout),
             vain=0.25,
+            surely=frozenset(("clauses",)),
             drawn=_SELDOM,
         )
 

@@ -18,7 +18,6 @@ from math import ceil, floor, isqrt
 from reducekit.change import Change, Edit
 from reducekit.format import pass_
 from reducekit.frontends.cnf.reader import Line, View
-from reducekit.frontends.cnf.variables import joined
 from reducekit.frontends.common.items import NodeItems, WholeItems
 from reducekit.search.problem import (
     NOTHING,
@@ -80,25 +79,6 @@ def literals(view: View) -> Items:
     for clause in range(len(view)):
         nodes.extend(view.literal_nodes(clause))
     return NodeItems(view.document, nodes, lambda node: Edit(node, ()), "drop literals")
-
-
-@pass_("components", lambda view: view.format == "cnf" and len(view) > 1)
-def components(view: View) -> Items | None:
-    """Drops parts of the formula that share no variables with the others."""
-    parts: dict[int, set[int]] = {}
-    pairs = ((abs(each), abs(line.literals[0])) for line in view.lines() for each in line.literals)
-    image = joined(pairs)
-    for clause in range(len(view)):
-        start = view.first[clause]
-        variable = abs(view.literals[start]) if start < view.first[clause + 1] else 0
-        parts.setdefault(image.get(variable, variable), set()).add(clause)
-    if len(parts) < 2:
-        return None
-    found, dropped = sorted(parts.values(), key=len), _Clauses(view)
-    return WholeItems(
-        len(found),
-        lambda items: dropped.change(set[int]().union(*(found[each] for each in items)), NOTHING),
-    )
 
 
 @pass_("names")

@@ -15,8 +15,6 @@ from reducekit.change import Change, Edit
 from reducekit.format import pass_
 from reducekit.frontends.cnf.reader import LIMIT, Line, View
 from reducekit.search.problem import (
-    NOTHING,
-    IndependentChanges,
     IndependentItems,
     Items,
     Selection,
@@ -119,30 +117,6 @@ def constants(view: View) -> Items:
 def other_constants(view: View) -> Items:
     """Makes variables constant, so that most of their literals are false."""
     return _constant(view, against=True)
-
-
-@pass_("units", lambda view: view.format == "cnf")
-def units(view: View) -> Items | None:
-    """Propagates unit clauses: one item."""
-    values = _propagated(view)
-    if not values:
-        return None
-    found = _Replaced(view, [*values.items()], dict, "propagate units")
-    return IndependentChanges([found.change({*range(len(values))}, NOTHING)])
-
-
-def _propagated(view: View) -> dict[int, int]:
-    """Return the variables that unit clauses set, those that others become by these, too."""
-    values: dict[int, int] = {}
-    todo = list(range(len(view)))
-    while todo:
-        clause = todo.pop()
-        line = replaced(view.line(clause), values) if view.counts(clause) else None
-        if line is not None and len(line.literals) == 1:
-            (literal,) = line.literals
-            values[abs(literal)] = TRUE if literal > 0 else -TRUE
-            todo += view.occurrences[abs(literal)]
-    return values
 
 
 def joined(pairs: Iterable[tuple[int, int]]) -> dict[int, int]:

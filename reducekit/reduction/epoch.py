@@ -167,7 +167,8 @@ class Epoch:
             if self._is_vain():
                 shared.verdicts.cancel_all()
                 scheduler.abandon()
-                return self.accepted > 0, None
+                shared.useless.clear()  # passes that left out what would hardly help
+                return self.accepted > 0, self.positions[0].surely()
             # Between candidates, when nothing is half done.
             if shared.verdicts.sightings.due:
                 shared.look_again()

@@ -258,6 +258,8 @@ class Reduction:
         """Run the schedule once; return the reason if the search ended early."""
         schedule = self.choice.of(self.frontend.schedule(self.strategy.passes))
         schedule = replace(schedule, effort=self.effort)
+        if self.effort == "thorough":
+            schedule = schedule.to_the_end()
         position = first_position(schedule, allow_growth)
         shared = Shared(
             self.frontend,

@@ -120,6 +120,13 @@ class SchedulePosition:
         position = replace(self, at=self.at + 1, helped=self.helped or helped)
         return position._settled()
 
+    def surely(self) -> SchedulePosition | None:
+        """Return the first position of what is tried in any case, where the search ends early."""
+        schedule = self.schedule.to_the_end()
+        rounds = [each for each in schedule.rounds if each.name in schedule.surely]
+        schedule = replace(schedule, rounds=rounds, closing=(), sweep=(), thorough=())
+        return SchedulePosition(schedule, _SWEEP, round=self.round)._settled()
+
     def _passes(self) -> Sequence[Pass]:
         schedule = self.schedule
         return (

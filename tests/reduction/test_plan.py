@@ -132,3 +132,25 @@ def test_thorough_passes_come_last_and_only_if_asked_for() -> None:
     thorough = replace(WHOLE, thorough=(Named("T"),))
     assert order(thorough) == "PABRCS"
     assert order(replace(thorough, effort="thorough")) == "PABRCST"
+
+
+def test_a_search_that_ends_early_still_tries_what_it_surely_tries() -> None:
+    """All of it again while that helps, also where `drawn` would leave it out."""
+    schedule = Schedule(rounds=(R, A), vain=0.25, surely=frozenset("A"), drawn=frozenset("A"))
+    begin = first_position(schedule)
+    assert begin is not None
+    place, names = begin.surely(), ""
+    while place is not None:
+        assert not place.draws
+        assert place.schedule.vain == 1
+        names += place.pass_.name
+        place = place.after(len(names) == 1)
+    assert names == "AAAA"  # as a sweep, as a round, and a sweep of what changed, then of all
+    assert PassChoice(without=("A",)).of(schedule).rounds == (R,)
+    assert replace(begin, schedule=replace(schedule, rounds=(R,))).surely() is None
+
+
+def test_thorough_effort_lifts_what_ends_a_search_early() -> None:
+    schedule = Schedule(rounds=(R,), vain=0.25, drawn=frozenset("R")).to_the_end()
+    assert (schedule.vain, schedule.drawn) == (1.0, frozenset())
+    assert WHOLE.to_the_end() is WHOLE

@@ -96,7 +96,6 @@ def drawn(seed: int, items: Items) -> tuple[Selection, Selection]:
 FORMATS = st.sampled_from(["cnf", "icnf", "qdimacs", "wcnf"])
 ITEMS = [
     "clauses", "literals", "constants", "other_constants", "merges", "names", "eliminations",
-    "components", "units",
 ]  # fmt: skip
 
 
@@ -175,16 +174,6 @@ def test_clauses_that_are_true_go() -> None:
     assert items is not None
     assert [*items.weights] == [1, 1]  # of 1 and 2; 3 occurs with one sign only
     assert after(view, items.change({1}, NOTHING)) == b"p cnf 3 1\n3 1 0\n"
-
-
-def test_units_are_propagated_and_parts_without_common_variables_dropped() -> None:
-    view, items = items_of("units", b"p cnf 4 4\n1 0\n-1 2 0\n-2 3 4 0\n-3 -4 0\n")
-    assert items is not None
-    assert after(view, items.change({0}, NOTHING)) == b"p cnf 4 2\n3 4 0\n-3 -4 0\n"
-    view, items = items_of("components", b"p cnf 5 4\n1 2 0\n3 4 0\n-2 1 0\n4 5 0\n")
-    assert items is not None
-    found = {after(view, items.change({at}, NOTHING)) for at in range(2)}
-    assert found == {b"p cnf 5 2\n1 2 0\n-2 1 0\n", b"p cnf 5 2\n3 4 0\n4 5 0\n"}
 
 
 @given(st.lists(st.tuples(st.integers(1, 5), st.integers(-5, 5).filter(bool)), max_size=12))
