@@ -70,7 +70,7 @@ class _Parts:
         return int((self._solver.accum_stats() or {})["propagations"])
 
     def minimal(self, chosen: Iterable[int]) -> list[int] | None:
-        """Return a part of some clauses of which none can be left out: the last ones go first.
+        """Return a minimal part of some clauses: each is needed. The last ones are dropped first.
 
         None if the clauses do not contradict each other.
         """
