@@ -65,7 +65,6 @@ class Text(Format):
 
     examples = (
         "reducekit text in.txt --cmd './solver --opt'",
-        "reducekit text in.txt --oracle ./test.sh -o small.txt",
         "reducekit text a.c b.h --oracle ./test.sh -o small",
     )
 

@@ -83,8 +83,10 @@ def _begins(view: TextView, gap: Gap) -> bool:
 def _apart(view: TextView, gap: Gap) -> bytes:
     """Return a blank where two words would become one, or nothing."""
     text, ends = view.document.text, gap.end == view.document.end[gap.node]
-    if _begins(view, gap) or (ends and view.kind[gap.node] == Kind.TEXT):
+    if _begins(view, gap):
         return b""
+    if ends and view.kind[gap.node] == Kind.TEXT:  # the last line stays one
+        return b"\n" if b"\n" in text[gap.start : gap.end] else b""
     around = text[gap.start - 1 : gap.start], text[gap.end : gap.end + 1]
     return b"" if any(each in DELIMITERS for each in around) else b" "
 

@@ -71,6 +71,8 @@ def options_from(values: Mapping[str, Any], frontend: Format) -> Options:
     enough = 1 if values["command"] or values["oracle"] else 2
     if enough > 1:
         _refuse_script(values["input"], words)
+    if not frontend.several and os.path.isdir(values["input"]):
+        raise UsageError(f"the input {values['input']} is a directory: name a file")
     more = _more_inputs(words, enough)
     if more and not frontend.several and os.path.getsize(more[0]):
         raise UsageError(

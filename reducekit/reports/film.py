@@ -33,6 +33,7 @@ from reducekit.graphs import (
     target,
 )
 from reducekit.journal import Contents, Step
+from reducekit.text import printable
 
 _FRAMES = 16
 """Steps that are shown, the input and the result included."""
@@ -95,7 +96,7 @@ class Film(NamedTuple):
         """Return an element of a page that has the rules in its style sheet."""
         box = f"0 0 {_SCREEN[0]} {_SCREEN[1]}"
         return draw.element(
-            "svg", self.parts, viewBox=box, role="img", aria_label=title, **_LETTERS
+            "svg", self.parts, viewBox=box, role="img", aria_label=printable(title), **_LETTERS
         )
 
 

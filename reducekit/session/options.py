@@ -5,6 +5,7 @@ All faces are made from them.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -120,7 +121,7 @@ class Options(Failure):
         "Compare the numbers of --prefer before the sizes.", False, rare=True
     )
     output: Path | None = _output(
-        "Result, or - for stdout (default: in.reduced.SUFFIX); a folder for several files.",
+        "Result, or - for stdout (default: in.reduced.SUFFIX).",
         read=Path,
         metavar="FILE",
         short="o",
@@ -167,7 +168,9 @@ class Options(Failure):
     @cached_property
     def several(self) -> bool:
         """Whether the input is several files, or a folder."""
-        return bool(self.more_inputs) or (isinstance(self.input, Path) and self.input.is_dir())
+        return bool(self.more_inputs) or (
+            isinstance(self.input, Path) and os.path.isdir(self.input)
+        )
 
     @property
     def input_name(self) -> str:

@@ -78,6 +78,8 @@ def folder(tmp_path: Path) -> Path:
             (tmp_path / f"{name}.{suffix}").write_text(text)
         (tmp_path / f"good.{suffix}").write_text(text.replace("needle", "other"))
     shutil.copy(tmp_path / "in.aag", tmp_path / "in.aig")
+    for name in ("a.c", "b.h"):
+        shutil.copy(tmp_path / "in.txt", tmp_path / name)
     (tmp_path / "inputs").mkdir()
     shutil.copy(tmp_path / "good.txt", tmp_path / "inputs")
     for name in ("solver", "builds/solver-1.2"):

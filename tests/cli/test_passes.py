@@ -97,7 +97,7 @@ def test_each_pass_on_clauses_says_what_it_does(shell: Shell) -> None:
     lines = [
         each.split("  ") for each in shell("passes", "cnf").out.splitlines() if each[:1] == " "
     ]
-    said = [words[-1] for words in lines]
+    said = [words[-1].strip() for words in lines]
     assert "Drops clauses, and lists of variables" in said
     names = {words[1] for words in lines}  # a pass may stand in two stages
     assert len(set(said)) == len(names) > 10

@@ -150,7 +150,7 @@ def test_lenient_keeps_the_header(tool: Tool, name: str, header: str) -> None:
     test = tool.script("test.sh", 'grep -q needle "$1"')
     assert tool(name, "--lenient", "--oracle", test, "-o", "out").code == 0
     assert (tool.folder / "out").read_text() in (
-        f"{header[:5].strip()}\nneedle",
-        "aag\nneedle",
-        "aag needle",
+        f"{header[:5].strip()}\nneedle\n",
+        "aag\nneedle\n",
+        "aag needle\n",
     )

@@ -33,9 +33,9 @@ def one_below(text: bytes) -> bool:
 @pytest.mark.parametrize(
     ("text", "holds", "left"),
     [
-        (PYTHON, loops, b"for i in a:g"),
+        (PYTHON, loops, b"for i in a:g\n"),
         (b"\n\tdef f():\n\t\tb", one_below, b"def f():\n b"),
-        (b"\n\n a   [b] -\n\n\t c   d \n\n", words, b"a [b] -\n c d"),
+        (b"\n\n a   [b] -\n\n\t c   d \n\n", words, b"a [b] -\n c d\n"),
     ],
 )
 def test_only_the_layout_that_is_needed_remains(
