@@ -54,7 +54,7 @@ class Aiger(Offering):
     def schedule(self, passes: Passes) -> Schedule:
         """Return the passes, those first that take most away for the fewest checks.
 
-        Operands come before constants, which take away nothing of a long chain but all of it.
+        Operands come first: a constant removes all of a long chain or nothing.
         """
         return Schedule(
             prepare=(each.numbers,),

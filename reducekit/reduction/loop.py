@@ -370,7 +370,7 @@ class Reduction:
         # Successes must be found again, and confirmed by more runs if runs may differ.
         self._verdicts.invalidate()
         if not self.executor.steady:
-            # Doubled with each return: what has fooled n confirmations is met by 2 n.
+            # Double after each return: a flaky text that passed n confirmations has to pass 2 n.
             self._verdicts.confirmations = self.repeats << self._returns
         times = self.repeats << self._returns
         best.return_to(lambda each: self._verdicts.always(each, best.seconds, times), first[0])

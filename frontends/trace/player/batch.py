@@ -287,7 +287,7 @@ def batching(model: Model, ending: ReplayOutcome) -> Batching | None:
 
 
 def release_of(model: Model) -> Call | None:
-    """Return the call that takes a solver down; None where no other can be made after it."""
+    """Return the call that destroys the solver; None if it cannot be made again."""
     releases = _named(model, "release")
     if len(releases) != 1 or model.calls[releases[0]].arguments or not _named(model, "init"):
         return None
