@@ -6,6 +6,11 @@ from codecs import BOM_UTF8
 from collections.abc import Mapping
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: `1 check`, `1,000 checks`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def without_mark(text: bytes) -> bytes:
     """Return a text without the byte order mark that editors on Windows put before it."""
     return text.removeprefix(BOM_UTF8)

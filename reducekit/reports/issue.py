@@ -18,7 +18,7 @@ from reducekit.oracle.last_words import last_words
 from reducekit.oracle.quotes import fits, normalise
 from reducekit.oracle.signature import failure_line
 from reducekit.reports.account import Account, Ending, Run, ending
-from reducekit.text import excerpt, printable_lines
+from reducekit.text import counted, excerpt, printable_lines
 
 _LINES, _COLUMNS = 60, 400
 _INLINE = 60_000
@@ -55,7 +55,7 @@ def issue(account: Account, version: str | None) -> str:
     lines = [f"# {title[:120]}", ""]
     lines += _FORMS.get(solver, _transcript)(account, last, version)
     head = account.head
-    by = f"by reducekit {head.version} ({account.checks:,} checks)."
+    by = f"by reducekit {head.version} ({counted(account.checks, 'check')})."
     sizes = f"from {account.size_before:,} to {len(account.after):,} bytes"
     return printable_lines("\n".join([*lines, "", f"Reduced {sizes} {by}", ""]))
 

@@ -21,7 +21,7 @@ from reducekit.events import (
     RolledBack,
     Started,
 )
-from reducekit.text import printable, shortened
+from reducekit.text import counted, printable, shortened
 
 # How long a reduction may still take: a range that holds four times out of five, or nothing.
 #
@@ -351,7 +351,7 @@ class Progress:
             return f"{size}, running the command on it, {time_part}"[:width]
         share = f"{size} ({100 * self.size / self.size_before:.1f} %)"
         rate = self.rate(seconds)
-        checks = f"{self.checks:,} checks"
+        checks = counted(self.checks, "check")
         left = f"left: {in_words(self.left())}"
         forms = (
             (

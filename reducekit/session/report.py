@@ -17,7 +17,7 @@ from reducekit.events import Event, Finished
 from reducekit.reduction import Counts
 from reducekit.run import Outcome
 from reducekit.session.progress import Progress, stop_in_words
-from reducekit.text import excerpt, printable, printable_lines
+from reducekit.text import counted, excerpt, printable, printable_lines
 
 if TYPE_CHECKING:
     from reducekit.oracle.stack import Stack
@@ -184,14 +184,15 @@ class Report(Generic[Text]):
 
         text = self.text.encode(*ENCODING) if isinstance(self.text, str) else self.text
         before, after = self.before.get("bytes", 0), len(text)
-        said = f"{self.failure}, {self.counts.checks:,} checks"
+        said = f"{self.failure}, {counted(self.counts.checks, 'check')}"
         if self.stopped is not None:
             said += f"; {stop_in_words(self.stopped)}"
         blocks = [excerpt(text, _LINES, _COLUMNS), [each.command for each in self.reproducers]]
+        shown = [printable_lines("\n".join(each)) for each in blocks if each]
         return "\n".join(
             (
                 f"<p><b>{before:,} → {after:,} bytes</b>: {escape(printable(said))}</p>",
-                *(f"<pre>{escape(printable_lines(chr(10).join(each)))}</pre>" for each in blocks),
+                *(f"<pre>{escape(each)}</pre>" for each in shown),
             )
         )
 

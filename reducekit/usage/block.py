@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from reducekit.events import Accepted, Event, PassStarted
 from reducekit.session.progress import SLOW, Progress, in_words
-from reducekit.text import printable
+from reducekit.text import counted, printable
 
 if TYPE_CHECKING:
     from reducekit.session import Session
@@ -116,7 +116,7 @@ def rows(watched: Watched, width: int, *, unicode: bool = True) -> list[Row]:
         f"{progress.remembered:,} known",
         "on a cluster" if watched.on_cluster else workers,
     )
-    first: Part = (f"{progress.checks:,} checks", "strong")
+    first: Part = (counted(progress.checks, "check"), "strong")
     last: Part = (f"  {_clock(seconds)}, left: {in_words(progress.left())}", "quiet")
     room, middle = width - len(first[0]) - len(last[0]), list[Part]()
     for each in said:  # what does not fit is left out

@@ -142,6 +142,16 @@ def test_steps_are_restored_as_folders(project: Tool) -> None:
     assert unpack(printed.encode()) == {path: text.encode() for path, text in FILES.items()}
 
 
+def test_a_folder_of_very_many_files_is_refused_before_they_are_read(tool: Tool) -> None:
+    (tool.folder / "many").mkdir()
+    for number in range(10_001):
+        (tool.folder / "many" / str(number)).touch()
+    done = tool("many", "--cmd", "true")
+    assert (done.code, "many has more than 10,000 files: copy those that matter" in done.err) == (
+        2, True,
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("name", "header"), [("in.cnf", "p cnf 2 2\n"), ("in.aag", "aag 1 1 0 0 0\n")]
 )

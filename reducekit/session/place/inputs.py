@@ -11,6 +11,7 @@ import os
 import stat
 import zlib
 from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 
 from reducekit import registry
@@ -24,6 +25,8 @@ UNWRITTEN = Path("-")
 HEAD = 1 << 16  # bytes of a text that tell its format
 SUFFIXES = (".gz", ".bz2", ".xz", ".zst", ".zip")
 _LARGEST = 2**31 - 1  # bytes: offsets are 32 bits wide
+_MOST_FILES = 10_000
+"""Files of a folder: somebody who names `..` or `/` does not want all of them."""
 _PIECE = 1 << 16
 """Bytes unpacked at a time. What follows the end of a frame is copied, and frames may be short."""
 
@@ -138,8 +141,12 @@ def read_files(*paths: Path) -> bytes:
         files = [path]
         if path.is_dir():
             walk = os.walk(path, onerror=_refuse_folder)
-            files = [Path(folder, name) for folder, _, names in walk for name in names]
-            files = [*filter(Path.is_file, files)]
+            paths_in = (Path(folder, name) for folder, _, names in walk for name in names)
+            files = [*islice(filter(Path.is_file, paths_in), _MOST_FILES + 1)]
+            if len(files) > _MOST_FILES:
+                raise UsageError(
+                    f"the folder {path} has more than {_MOST_FILES:,} files: copy those that matter"
+                )
         for each in files:
             name = os.path.relpath(each, root)
             if name.startswith("../"):

@@ -33,6 +33,11 @@ async function fromAddress() {
       steps.want(() => Number(named.get("step")));
     }
   } else {
+    const going = runs().filter((each) => each.kind === "reduce" && !over(each)).pop();
+    if (going && !named.get("text")) {
+      showRun(going.number);
+      return;
+    }
     const wanted = Number(named.get("text"));
     const last = state.documents.find(({ number: each }) => each === wanted) || state.documents[0];
     if (last) await showDocument(last.number);
