@@ -291,6 +291,7 @@ def test_a_text_opens_at_its_beginning(visit: Visit) -> None:
         (visit.served.folder / f"{name}.smt2").write_text(lines + "(check-sat)\n")
     page = visit.start()
     visit.open("long.smt2")
+    expect(page.locator("#text")).to_contain_text("long0 ")
     page.locator("#text").focus()
     page.keyboard.press("End")
     expect(page.locator("#text")).to_contain_text("long2999")
