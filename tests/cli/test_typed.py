@@ -56,7 +56,7 @@ def test_the_lesson(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.debian("gcc", "eprover", "jq", "yosys", "iverilog")
+@pytest.mark.debian("cc", "eprover", "jq", "yosys", "iverilog")
 @pytest.mark.parametrize("part", [pytest.param(each, id=each.title) for each in parts(TEXT)])
 def test_a_text(part: Part, tmp_path: Path) -> None:
     begin(tmp_path)
