@@ -49,12 +49,12 @@ class Kind(IntEnum):
     """A word or `;` that belongs to the rule of a grammar: it goes with the rest of its node."""
 
 
-_COMMENTS = rb"|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/"
+_COMMENTS = rb"|//[^\n]*+|/\*.*?\*/"
 _WORDS = rb"([A-Za-z_$\x80-\xff][\w$\x80-\xff]*+|\d[\w.]*+"
 _REST = rb"|[-+*/%&|^!=<>:?.~@]=|&&|\|\||<<|>>|->|=>|::|\+\+|--|\S)"
 _STRINGS = rb"""|"(?:[^"\\\n]|\\.)*+"|(?<!\w)'(?:[^'\\\n]|\\.)*+'"""
 _TAGS = (
-    rb"|<!--(?:[^-]|-(?!->))*+-->"
+    rb"|<!--.*?-->"
     rb"""|</?[A-Za-z][^\s<>/]*+(?:[^<>"']|"[^"<>]*+"|'[^'<>]*+')*+>"""
 )
 _CODE = re.compile(_WORDS + _COMMENTS + _STRINGS + _REST, re.DOTALL)
