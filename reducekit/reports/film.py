@@ -239,12 +239,10 @@ def _drawn(frames: Sequence[Frame], begins: Sequence[float]) -> Film:
             tracks[gone].append(Key(last.at, small))
         owner = now
         edges = "".join(drawn_edges(frame.boxes, places))
-        shown = [Key(0, "opacity: 0")] if begin else []
-        shown += [Key(max(0, begin - 0.1), "opacity: 0")] if begin else []
-        shown += [Key(begin, "opacity: 1"), Key(leaves, "opacity: 1")]
-        shown += [Key(leaves + 0.1, "opacity: 0")] if end < whole else []
         parts.append(f'<g id="e{number}"{"" if end == whole else _PASSING}>{edges}</g>')
-        rules.append(_animation(f"e{number}", shown, whole))
+        rules.append(
+            _animation(f"e{number}", _fading(begin, leaves, 0.1, last=end == whole), whole)
+        )
     for number, (track, shape) in enumerate(zip(tracks, drawn, strict=True)):
         parts.append(f'<g id="n{number}"{"" if number in owner else _PASSING}>{shape}</g>')
         rules.append(_animation(f"n{number}", track, whole))
@@ -266,10 +264,15 @@ def _captions(frames: Sequence[Frame], begins: Sequence[float], rules: list[str]
     for number, (frame, begin, end) in enumerate(zip(frames, begins, begins[1:], strict=False)):
         words = draw.text(width / 2, height - 14, frame.caption, font_size=15)
         yield f'<g id="c{number}"{"" if end == whole else _PASSING}>{words}</g>'
-        keys = [Key(0, "opacity: 0"), Key(begin - 0.01, "opacity: 0")] if begin else []
-        keys += [Key(begin, "opacity: 1"), Key(end - 0.01, "opacity: 1")]
-        keys += [Key(end, "opacity: 0")] if end < whole else []
+        keys = _fading(begin, end - 0.01, 0.01, last=end == whole)
         rules.append(_animation(f"c{number}", keys, whole))
+
+
+def _fading(begin: float, end: float, seconds: float, *, last: bool) -> list[Key]:
+    """Return the keys of what is shown from a moment to another; the last of all stays."""
+    keys = [Key(begin - seconds, "opacity: 0")] if begin else []
+    keys += [Key(begin, "opacity: 1"), Key(end, "opacity: 1")]
+    return keys if last else [*keys, Key(end + seconds, "opacity: 0")]
 
 
 def _state(place: tuple[int, int], scale: float = 1, opacity: int = 1) -> str:
