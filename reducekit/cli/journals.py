@@ -172,8 +172,7 @@ def _table(found: Contents) -> list[str]:
         ),
         flag(
             "as_issue",
-            "Write a bug report instead, in the form for z3, cvc5, Bitwuzla or "
-            "Boolector; runs the solver once for its version.",
+            "Write a bug report instead, in the form for z3, cvc5, Bitwuzla or Boolector.",
             spelled="issue",
         ),
         file("animated", "Write a film of the steps instead, an SVG picture.", spelled="film"),
@@ -185,9 +184,12 @@ def report(journal: Path, output: Path | None, as_issue: bool, animated: Path | 
     JOURNAL_OR_OUTPUT is a journal, the output of a reduction, or a file that was reduced to the
     default output, such as an input found by a hunt. The report is one HTML file that needs no
     network access: the curve, the costs and gains of each pass, the steps, the failure and how to
-    reproduce it. With --film: nodes move to their places in each step, in an SVG picture without
-    scripts, for a README or a bug report.
+    reproduce it. The solver is run once for its version. With --film: nodes move to their places in
+    each step, in an SVG picture without scripts, for a README or a bug report.
     """
+    if animated is not None and (as_issue or output is not None):
+        other = "--issue" if as_issue else "-o"
+        raise UsageError(f"--film and {other} are mutually exclusive: give one")
     try:
         path, found = open_history(journal)
     except UsageError:
@@ -201,7 +203,7 @@ def report(journal: Path, output: Path | None, as_issue: bool, animated: Path | 
         ) from None
     reduction = account(found, path)
     if animated is not None:
-        return _film(path, found, animated)
+        return _film(path, reduction, animated)
     version = solver_version(reduction)
     text = issue(reduction, version) if as_issue else page(reduction, film_of(found), version)
     if output is None:
@@ -214,12 +216,12 @@ def report(journal: Path, output: Path | None, as_issue: bool, animated: Path | 
     return 0
 
 
-def _film(path: Path, found: Contents, output: Path) -> int:
+def _film(path: Path, reduction: Account, output: Path) -> int:
     if output.suffix != ".svg":
         raise UsageError(f"a film is an SVG picture: {output} must have the suffix .svg")
-    if (drawn := film_of(found)) is None:
+    if (drawn := film_of(reduction.found)) is None:
         raise UsageError(f"{path} has no film: its format has no graphs, or they are too large")
-    _write(output, drawn.file(account(found, path).name), journal=path)
+    _write(output, drawn.file(reduction.name), journal=path)
     print(f"{output}: {output.stat().st_size:,} bytes")
     return 0
 

@@ -25,6 +25,10 @@ def test_the_command(tool: Tool) -> None:
     assert "32 bytes</text>" in text
     assert "<script" not in text
     assert tool("report", "in.reduced.btor", "--film", "film.gif").code == 2
+    for other, option in ((["--issue"], "--issue"), (["-o", "x.html"], "-o")):
+        done = tool("report", "in.reduced.btor", "--film", "film.svg", *other)
+        assert done.code == 2
+        assert f"--film and {option} are mutually exclusive: give one" in done.err
     tool.write("in.txt", "a\nb\n" * 40)
     assert tool("text", "in.txt", "--oracle", "grep -q a", "-q").code == 0
     done = tool("report", "in.reduced.txt", "--film", "film.svg")
