@@ -48,7 +48,7 @@ def _moved(clauses: Clauses, by: int) -> list[list[int]]:
 
 
 def _shape(dice: random.Random, size: float) -> list[list[int]]:
-    """Draw one formula of about so many clauses: random, pigeons, parities or layers."""
+    """Draw a formula with about that many clauses: random, pigeons, parities or layers."""
     shapes: tuple[tuple[Shape, float, float], ...] = (
         ("uniform", size / 5, 5.2), ("uniform", size / 4, 4.2), ("pigeons", 0, 4.2),
         ("parity", size / 4, 0.0), ("layers", size / 5, 4.2),
@@ -74,7 +74,7 @@ def _chain(dice: random.Random, variables: int) -> Iterator[list[int]]:
 
 
 def _part(dice: random.Random, tools: Path | None) -> list[list[int]]:
-    """Draw a formula of cnfuzz, if it is there, or one of ours."""
+    """Draw a formula by cnfuzz if it is installed, otherwise by our generator."""
     if tools is not None and (tools / "cnfuzz/cnfuzz").exists() and dice.random() < 0.3:
         words = [str(tools / "cnfuzz/cnfuzz"), "--tiny", str(dice.randrange(1 << 30))]
         printed = subprocess.run(words, capture_output=True, check=True).stdout
@@ -83,7 +83,7 @@ def _part(dice: random.Random, tools: Path | None) -> list[list[int]]:
 
 
 def formula(dice: random.Random, tools: Path | None, size: int) -> list[list[int]]:
-    """Draw about so many clauses: parts that share a few clauses, at most one unsatisfiable."""
+    """Draw about that many clauses in parts that share a few; at most one is unsatisfiable."""
     found: list[list[int]] = []
     parts: list[list[list[int]]] = []  # satisfiable ones, which large formulas have many times
     variables, bad = 0, False

@@ -123,7 +123,7 @@ def measure(case: Case, tool: str, version: str, cap: float) -> tuple[Row, bytes
 
 
 def version_of(tool: str) -> str:
-    """Return the version of a reducer; of ours, the commit. Empty if it is not in PATH."""
+    """Return the version of a reducer, for reducekit the commit; "" if it is not in PATH."""
     if tool in peers.COMMANDS:
         if shutil.which(tool) is None:
             return ""
