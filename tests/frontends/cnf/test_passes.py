@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pysat.solvers import Solver
 
@@ -100,6 +100,7 @@ ITEMS = [
 
 
 @given(st.integers(0, 10**6), FORMATS, st.sampled_from(ITEMS))
+@example(368639, "wcnf", "merges")
 @settings(max_examples=400, deadline=None)
 def test_changes_on_top_of_others_are_those_of_both_and_the_header_stays_right(
     seed: int, notation: Format, name: str
@@ -116,7 +117,8 @@ def test_changes_on_top_of_others_are_those_of_both_and_the_header_stays_right(
     if not text.strip():
         return  # of WCNF without a header nothing is left
     assert View(text).lines() == View(after(view, both)).lines()
-    for found in (after(view, one), text):
+    # The first changes alone may leave nothing of it, too: more merges say which clauses are true.
+    for found in filter(bytes.strip, (after(view, one), text)):
         # Merged variables may be quantified twice, and without quantifiers it is DIMACS.
         assert [each for each in problems(View(found)) if each.startswith("the header")] == []
         assert View(found).format in (notation, "cnf" if notation == "qdimacs" else notation)
