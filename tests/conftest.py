@@ -5,8 +5,6 @@ its tests are deselected and the last lines of the run say so. With
 REDUCEKIT_DEBIAN=1, as in CI, they run, and fail.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

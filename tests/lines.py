@@ -1,7 +1,5 @@
 """A toy format for tests of the engine: any text, by lines and tokens."""
 
-from __future__ import annotations
-
 import re
 from array import array
 from collections.abc import Mapping

@@ -6,8 +6,6 @@ All have the same theory of lists among axioms that no query needs. All queries 
 few steps but for one: that seven pigeons do not fit into six holes.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Callable, Iterator

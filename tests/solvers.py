@@ -6,8 +6,6 @@ self-contained program, which is unpacked into a cache: `.cache/` in the
 checkout, or the folder that REDUCEKIT_SOLVERS names.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os

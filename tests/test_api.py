@@ -1,7 +1,5 @@
 """Reducing from Python."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable

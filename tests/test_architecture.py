@@ -1,7 +1,5 @@
 """Arrows point down only: who may import whom, held by reading every module's syntax tree."""
 
-from __future__ import annotations
-
 import ast
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """What runs elsewhere: the action, the workflow, the container and the hooks name what is there."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

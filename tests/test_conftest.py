@@ -1,7 +1,5 @@
 """Tests that need Debian programs never vanish, and one that fails is named at once."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

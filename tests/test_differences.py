@@ -1,7 +1,5 @@
 """Unified diffs: they say exactly what changed, in the form that patch(1) reads."""
 
-from __future__ import annotations
-
 import difflib
 import random
 import re

@@ -4,8 +4,6 @@ What overrides says only what the base class does not: a reader has read that on
 neither: they see one file, so D102 of ruff is off.)
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple

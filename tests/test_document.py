@@ -1,7 +1,5 @@
 """Rendering sets of edits: equal to a slow recursive reference, and linear however deep."""
 
-from __future__ import annotations
-
 import re
 from array import array
 from collections.abc import Mapping

@@ -3,8 +3,6 @@
 An extra, as in `pip install 'NAME[faults]'`, needs an index that has the project.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The collector of cycles: new objects always, all of them only between texts."""
 
-from __future__ import annotations
-
 import gc
 import weakref
 

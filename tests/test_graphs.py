@@ -1,7 +1,5 @@
 """Pictures of graphs: where boxes stand, also where edges go in circles."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

@@ -1,7 +1,5 @@
 """No Python that the product starts imports from the current folder: every call is looked at."""
 
-from __future__ import annotations
-
 import ast
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """The journal: what was written is there again, whatever kills, cuts, flips and full disks do."""
 
-from __future__ import annotations
-
 import os
 import random
 import resource

@@ -1,7 +1,5 @@
 """`make test-all` runs every test there is, `make test` all but the slow ones, and CI runs all."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import subprocess

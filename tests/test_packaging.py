@@ -4,8 +4,6 @@ All in fresh environments outside the checkout. The packages that reducekit
 needs are lent by the running environment, so nothing is downloaded.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

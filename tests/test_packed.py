@@ -1,7 +1,5 @@
 """Several files as one text: nothing is lost, and no text is too strange."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The pages of docs by their numbers: short how-tos, short sentences, short paragraphs."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -4,8 +4,6 @@ It is the example of the docs, examples/dimacs_cnf, installed with reducekit in 
 of its own: nothing here imports it.
 """
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

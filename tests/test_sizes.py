@@ -6,8 +6,6 @@ the sum gets larger, that commit says in a line `Replaces: ...` what it makes ne
 nothing can go.
 """
 
-from __future__ import annotations
-
 import subprocess
 from collections import Counter
 from pathlib import Path

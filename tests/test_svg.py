@@ -1,7 +1,5 @@
 """Pictures: well-formed whatever the words, numbers short, attributes spelled as SVG does."""
 
-from __future__ import annotations
-
 import xml.etree.ElementTree as ElementTree
 
 from hypothesis import given

@@ -1,7 +1,5 @@
 """The contract tests for plug-ins: ours pass them, and a fault of each kind does not."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """What is shown of bytes: it can be printed, stays on its line and loses nothing silently."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Constructions that read as translated do not occur in anything that people read."""
 
-from __future__ import annotations
-
 import io
 import re
 import tokenize

@@ -3,8 +3,6 @@
 python -m tests.verifier_log [BLOCKS] > log.smt2
 """
 
-from __future__ import annotations
-
 import sys
 
 _AXIOMS = (

@@ -1,7 +1,5 @@
 """The drivers of the examples, on real solvers: answers, errors, and a crash."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

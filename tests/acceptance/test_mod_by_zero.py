@@ -1,7 +1,5 @@
 """The demo's input: z3 4.8.5 really fails on it, and a newer z3 finds nothing wrong with it."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

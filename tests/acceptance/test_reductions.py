@@ -1,7 +1,5 @@
 """Real failures of real solvers, and the example of the ddSMT paper, from the command line."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

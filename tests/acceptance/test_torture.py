@@ -1,7 +1,5 @@
 """Whatever happens to a run: its output is whole and interesting, and nothing else is left."""
 
-from __future__ import annotations
-
 import ast
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Faults seeded into the Lingeling inside python-sat: real failing traces, reduced end to end."""
 
-from __future__ import annotations
-
 import json
 import random
 import signal

@@ -5,8 +5,6 @@ line each, and nothing else. It is a process of its own because it adopts all
 orphans of the runs: whatever they leave behind becomes its child.
 """
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import math

@@ -1,7 +1,5 @@
 """The table of agreement: a row for each format with two programs, and what they disagree on."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The experiments on shapes: small, with a program that stands in for a solver and fails."""
 
-from __future__ import annotations
-
 import csv
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path

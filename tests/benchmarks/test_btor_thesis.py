@@ -1,7 +1,5 @@
 """The tables of the thesis: made of the runs that are stored, and made anew on small cases."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The driver of cluster.py, on a small input."""
 
-from __future__ import annotations
-
 import pytest
 
 from benchmarks import cluster

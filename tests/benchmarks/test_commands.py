@@ -1,7 +1,5 @@
 """Benchmarks that measure whole reductions still run: each on one small generated script."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The corpus benchmark: rows that are kept, and outcomes that are told apart."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from benchmarks.corpus import load, main

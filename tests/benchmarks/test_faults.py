@@ -1,7 +1,5 @@
 """The field of faults: every case is made again from its line, and fails as the line says."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections import Counter

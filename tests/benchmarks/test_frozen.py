@@ -1,7 +1,5 @@
 """The table of frozen results: made by the command line, and compared row by row."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

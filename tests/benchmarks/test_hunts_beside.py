@@ -1,7 +1,5 @@
 """Hunts compared with other tools: processor seconds, usable seeds, failures told apart."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """What the table of mutants says; the mutants themselves are mutmut's."""
 
-from __future__ import annotations
-
 from benchmarks.mutants.__main__ import (
     HERE,
     ROOMS,

@@ -1,7 +1,5 @@
 """The papers' tables by one command: its cases fail as they say, and the Makefile runs it."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Mutants of inputs are answered with a result or a message, never with a traceback."""
 
-from __future__ import annotations
-
 import pytest
 
 from benchmarks.parser_fuzz import run

@@ -1,7 +1,5 @@
 """Reducers that change their file run on a copy, and what they leave is the output."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Each published table names the command that makes it, and there is such a command."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The driver of sleeping oracles: all of it, on small inputs."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The table of slow and unstable queries: what its cases ask for, and one that is reduced."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The queries that the benchmark makes fail as they should, and its table tells what is left."""
 
-from __future__ import annotations
-
 import re
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The field of SMT-LIB faults: each case fails by its oracle, and its table makes it again."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

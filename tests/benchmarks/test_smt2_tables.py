@@ -1,7 +1,5 @@
 """The table of reduced cases: what it counts, and that it goes on where it was stopped."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from benchmarks.smt2_tables import main, read, tokens

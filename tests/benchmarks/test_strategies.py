@@ -1,7 +1,5 @@
 """The published table of oracle runs is what the code gives."""
 
-from __future__ import annotations
-
 import pytest
 
 from benchmarks.strategies import TABLE, table

@@ -1,7 +1,5 @@
 """The published table of reducers on SMT-LIB cases is that of the stored runs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from benchmarks.summary import read, table

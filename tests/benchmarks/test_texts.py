@@ -1,7 +1,5 @@
 """Texts by seed have their property, and a run has the sizes at all budgets."""
 
-from __future__ import annotations
-
 import shlex
 import sys
 from pathlib import Path

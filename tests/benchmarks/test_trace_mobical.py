@@ -1,7 +1,5 @@
 """The same failure is told by status and words, and the means are of traces that both keep."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from benchmarks.api_faults import Fault

@@ -1,7 +1,5 @@
 """Where a version and the options of a file go in a command."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Which version comes next, and which options can go: counted, without running anything."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

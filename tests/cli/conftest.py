@@ -1,7 +1,5 @@
 """The tool in a folder of its own; afterwards no process of a test may be left."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

@@ -4,8 +4,6 @@ Whatever is typed, there is an answer: no traceback, no hang, an exit code that 
 case has a number, which is its seed. They run within this process, one after the other.
 """
 
-from __future__ import annotations
-
 import contextlib
 import faulthandler
 import gzip

@@ -1,7 +1,5 @@
 """Runs the command line within the process of the tests: quick, for what needs no process."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 from dataclasses import dataclass

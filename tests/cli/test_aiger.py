@@ -1,7 +1,5 @@
 """AIGER files by the command line: reduced, checked, converted, hunted with."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """--also-interesting: other failures met on the way are kept, and those slipped into are told."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

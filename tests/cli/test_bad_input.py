@@ -1,7 +1,5 @@
 """What is wrong gets one message with place and reason and an exit code; no file is touched."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """`reducekit bisect`: builds in a folder, git revisions and wheels; what is skipped and refused."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -1,7 +1,5 @@
 """The live block: what it says, and that it fits."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`reducekit btor`."""
 
-from __future__ import annotations
-
 import pytest
 
 from reducekit.frontends.btor.generate.generator import Parameters, generate_text

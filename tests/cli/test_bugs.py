@@ -1,7 +1,5 @@
 """A bug, of ours or of a strategy from elsewhere: one message, and the best result is saved."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

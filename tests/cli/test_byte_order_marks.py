@@ -1,7 +1,5 @@
 """A byte order mark before a text, as editors on Windows write it: no format refuses it."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.cli.tool import Tool

@@ -1,7 +1,5 @@
 """`--cluster` typed: a reduction on workers of this machine, and what is said when it cannot be."""
 
-from __future__ import annotations
-
 import json
 import time
 

@@ -1,7 +1,5 @@
 """`reducekit compare`: algorithms side by side on files of all formats."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

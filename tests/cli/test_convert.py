@@ -1,7 +1,5 @@
 """`reducekit convert`: what it writes, and what it refuses."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,7 +1,5 @@
 """What makes a query expensive, or proved in one run and not in another: by a real z3."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import os

@@ -1,7 +1,5 @@
 """No command imports from the current folder, which may be anybody's: a bug report, a download."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

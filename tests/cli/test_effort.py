@@ -1,7 +1,5 @@
 """`--effort quick` ends behind the first passes; a full reduction goes on from there."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """No program, input or file name writes to a terminal, a page or a report but text."""
 
-from __future__ import annotations
-
 import os
 import pty
 import re

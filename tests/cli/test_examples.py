@@ -1,7 +1,5 @@
 """The examples of every help text, typed word by word in a folder with what they name."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

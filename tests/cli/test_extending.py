@@ -1,7 +1,5 @@
 """The examples of docs/extending.md work as they stand, and need no more reading than promised."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """`report --film`, and the film in a report."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

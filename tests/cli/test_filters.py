@@ -1,7 +1,5 @@
 """Commands as filters: `-` is standard input, and standard output for the result."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """What new users type first: the command line does what they expect, or says what to type."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import json

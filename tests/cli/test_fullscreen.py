@@ -1,7 +1,5 @@
 """The full screen: in a real pseudo-terminal, and by Textual's own pilot on a real session."""
 
-from __future__ import annotations
-
 import asyncio
 import importlib.util
 import os

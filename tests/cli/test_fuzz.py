@@ -1,7 +1,5 @@
 """No traceback and no hang, whatever is typed: a part of the cases of `tests.cli.fuzz`."""
 
-from __future__ import annotations
-
 import shlex
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`reducekit generate`: what it writes, and what it refuses."""
 
-from __future__ import annotations
-
 import shlex
 import signal
 

@@ -1,7 +1,5 @@
 """`reducekit generate trace`: what it writes, and what it refuses."""
 
-from __future__ import annotations
-
 import pytest
 
 from reducekit.frontends.trace.generate.generator import Generator

@@ -1,7 +1,5 @@
 """The help: options below headings, the usual ones on one screen, all of them on demand."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 
 import pytest

@@ -1,7 +1,5 @@
 """`reducekit history`: what it lists, restores and compares, and what it says when it cannot."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

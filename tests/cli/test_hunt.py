@@ -1,7 +1,5 @@
 """`reducekit hunt`: bugs are kept once each, reduced, and said; a signal ends it at once."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

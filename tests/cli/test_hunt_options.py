@@ -1,7 +1,5 @@
 """Options of solvers in the inputs of hunts: drawn, told, reduced, refused."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

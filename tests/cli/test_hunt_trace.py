@@ -1,7 +1,5 @@
 """`reducekit hunt trace`: seeded faults are found, kept once, and reduced; a signal ends it."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

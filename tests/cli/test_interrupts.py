@@ -1,7 +1,5 @@
 """Signals at any time: the best result is whole and saved, and nothing is left behind."""
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import json

@@ -1,7 +1,5 @@
 """How many checks run at the same time where nothing is said about it."""
 
-from __future__ import annotations
-
 import shutil
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The terminal: the live block and its keys in a real pseudo-terminal, plain lines without one."""
 
-from __future__ import annotations
-
 import fcntl
 import io
 import os

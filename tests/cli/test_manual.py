@@ -1,7 +1,5 @@
 """Completion, the manual page, and what the documents say of options and of JSON."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Nothing untrue: messages and results that once misled people."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import signal

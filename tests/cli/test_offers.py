@@ -1,7 +1,5 @@
 """A format from an installed package has its place in the commands that it offers something to."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

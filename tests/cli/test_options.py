@@ -1,7 +1,5 @@
 """What users ask for: every option, with shell one-liners as the programs under test."""
 
-from __future__ import annotations
-
 import json
 import os
 import stat

@@ -4,8 +4,6 @@ That user is `nobody`: a process with uid 65534, which tries all ports that we l
 and as HTTP, and all files that there are in our folders.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

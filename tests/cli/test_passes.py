@@ -1,7 +1,5 @@
 """Passes chosen by name, and a result that is laid out."""
 
-from __future__ import annotations
-
 import pytest
 
 from reducekit import registry

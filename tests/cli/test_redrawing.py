@@ -1,7 +1,5 @@
 """The live block in a real terminal that is made narrower, and below a shell that stops it."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import time

@@ -1,7 +1,5 @@
 """--repeat: failures that do not show every time."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """`reducekit replay` as users run it: exit statuses, signals, and what it says."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

@@ -1,7 +1,5 @@
 """`reducekit report` and `history --plot`, on journals of real runs."""
 
-from __future__ import annotations
-
 import json
 import xml.etree.ElementTree as ElementTree
 

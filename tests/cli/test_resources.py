@@ -1,7 +1,5 @@
 """A machine that lacks something: an exit code of its own, what to do, and the best result kept."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Going on from the journal of a reduction that was killed."""
 
-from __future__ import annotations
-
 import json
 import signal
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Options out of `reducekit.toml` and `pyproject.toml`."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.cli.inprocess import Shell, shell

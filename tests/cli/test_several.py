@@ -1,7 +1,5 @@
 """Several files, and folders, are reduced together by the command line."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`reducekit show`: what a BTOR file is made of, and pictures of it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A solver that compares its answer with `(set-info :status ...)`: the person is told."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.cli.inprocess import Shell, shell

@@ -1,7 +1,5 @@
 """--protect, --propose and --prefer as users type them; the pass of docs/steering.md."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

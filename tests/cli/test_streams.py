@@ -1,7 +1,5 @@
 """What is printed where: for people, for programs, on terminals of all kinds, and on none."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

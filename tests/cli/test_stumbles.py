@@ -3,8 +3,6 @@
 The numbers are those of their list; what plug-ins get (5) is typed in tests/test_plugin.py.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import shlex

@@ -1,7 +1,5 @@
 """`reducekit trace` as users run it."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import signal

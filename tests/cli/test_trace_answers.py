@@ -1,7 +1,5 @@
 """A wrong answer is seen again by `replay`, and reduced by `trace`, with the library alone."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

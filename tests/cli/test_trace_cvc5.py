@@ -1,7 +1,5 @@
 """`reducekit trace` on a failing trace of an SMT solver: what makes its terms goes with them."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.cli.tool import Tool

@@ -1,7 +1,5 @@
 """Traces of other solvers and in other formats, reduced with the real libraries and programs."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import signal

@@ -1,7 +1,5 @@
 """The commands of tutorial.md, recipes.md and text.md: what is printed, but for times, is shown."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

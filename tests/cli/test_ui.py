@@ -1,7 +1,5 @@
 """`reducekit ui`: it starts, says where, opens files, and ends cleanly."""
 
-from __future__ import annotations
-
 import re
 import signal
 import subprocess

@@ -4,8 +4,6 @@ Importing reducekit takes a process 0.3 s. So where nothing depends on how Pytho
 a fork of the test's process, which has imported it already.
 """
 
-from __future__ import annotations
-
 import ctypes
 import faulthandler
 import io

@@ -1,7 +1,5 @@
 """Runs to compute statistics and tables from: made up, and small enough to check by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from reducekit.compare.runs import Point, Run, Settings

@@ -1,7 +1,5 @@
 """The names of cases, the commands of their tests, and the settings of their formats."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

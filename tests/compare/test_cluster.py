@@ -1,7 +1,5 @@
 """Comparisons on a cluster: the same counts as here."""
 
-from __future__ import annotations
-
 from contextlib import ExitStack, closing
 from pathlib import Path
 

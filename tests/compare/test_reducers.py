@@ -1,7 +1,5 @@
 """Programs that reduce: what they leave, what they cost, and tables of both."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Runs and the tables they make up."""
 
-from __future__ import annotations
-
 import pytest
 
 from reducekit.compare.runs import tables

@@ -1,7 +1,5 @@
 """Sessions on a case: what they come to, the size over the checks, and ending them early."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from contextlib import closing

@@ -1,7 +1,5 @@
 """One oracle for several sessions: every text runs once, and nobody waits in vain."""
 
-from __future__ import annotations
-
 import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Means, ratios, sizes over the checks, dominance."""
 
-from __future__ import annotations
-
 import pytest
 
 from reducekit.compare.runs import (

@@ -1,7 +1,5 @@
 """Comparisons as Markdown, TSV and JSON."""
 
-from __future__ import annotations
-
 import json
 
 from reducekit.compare.runs import tables

@@ -1,7 +1,5 @@
 """After every test: no process and no zombie of it is left."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Iterator

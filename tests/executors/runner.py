@@ -1,7 +1,5 @@
 """Runs real checks, and looks in /proc for what they leave behind."""
 
-from __future__ import annotations
-
 import os
 import resource
 import sys

@@ -1,7 +1,5 @@
 """Commands that hide, that break what is around them, and that use up what others need."""
 
-from __future__ import annotations
-
 import os
 import resource
 import subprocess

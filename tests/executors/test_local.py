@@ -1,7 +1,5 @@
 """Real processes, some of them nasty; what they leave behind is looked for in /proc."""
 
-from __future__ import annotations
-
 import os
 import resource
 import signal

@@ -1,7 +1,5 @@
 """Several runs, one verdict: as if all of them had been made, one after the other."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate

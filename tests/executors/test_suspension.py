@@ -1,7 +1,5 @@
 """Being stopped and continued, with real signals: no verdict comes from the time in between."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

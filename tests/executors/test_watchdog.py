@@ -1,7 +1,5 @@
 """What is left of a run that is killed by what it cannot catch: nothing."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Unification: what has to be the same, what is frozen, and what a pattern becomes."""
 
-from __future__ import annotations
-
 import pytest
 
 from reducekit.frontends.classes import Classes, Pattern

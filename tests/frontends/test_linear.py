@@ -4,8 +4,6 @@ Times are compared as ratios only: a reader that is quadratic takes sixteen time
 times the input, a linear one four times. Of several runs the quickest counts, in processor time.
 """
 
-from __future__ import annotations
-
 import os
 import resource
 import time

@@ -1,7 +1,5 @@
 """Options of solvers in scripts: read from a list, drawn, and known to the solver."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from collections import Counter

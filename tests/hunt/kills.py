@@ -1,7 +1,5 @@
 """Kills hunts at random moments, and continues them by the same command."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import random

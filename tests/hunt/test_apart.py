@@ -1,7 +1,5 @@
 """Bugs that a program reports in the same words are told apart by what their reductions leave."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

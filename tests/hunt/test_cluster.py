@@ -1,7 +1,5 @@
 """Hunts on a cluster: each seed once, the same bugs as here, and nothing again after a kill."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

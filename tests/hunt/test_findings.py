@@ -1,7 +1,5 @@
 """What the runs of several programs on one input show: failures, and answers that differ."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

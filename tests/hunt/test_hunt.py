@@ -1,7 +1,5 @@
 """`reducekit.hunt.Hunt` from Python: events, bugs and their files; stopped from another thread."""
 
-from __future__ import annotations
-
 import json
 import threading
 import time

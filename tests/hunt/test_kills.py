@@ -3,8 +3,6 @@
 `python -m benchmarks.kills` does so hundreds of times, with all commands.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`--like FILE`: only what fails like a file and is smaller counts; other bugs are still listed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Runs of a hunt that take much longer than most get a quarter of the time."""
 
-from __future__ import annotations
-
 from collections import deque
 from itertools import count
 

@@ -1,7 +1,5 @@
 """Presets of the generators, which the page offers: each names options that there are."""
 
-from __future__ import annotations
-
 import pytest
 
 from reducekit import registry

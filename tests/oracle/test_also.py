@@ -1,7 +1,5 @@
 """Other programs beside the one that fails: what each of them showed on the input."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

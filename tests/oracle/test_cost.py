@@ -1,7 +1,5 @@
 """Counters of solvers: read from what they print, and compared with a bound or a reference."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """The counters of solvers by their names for all: what the real programs print."""
 
-from __future__ import annotations
-
 import itertools
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Which files a test consists of, and when they have changed."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Unstable failures: which runs are good and bad, by answers, reasons and steps."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

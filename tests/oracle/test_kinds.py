@@ -1,7 +1,5 @@
 """Options ask for kinds of failure, and exclude each other where no kind has both."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 from importlib import import_module
 from itertools import combinations

@@ -5,8 +5,6 @@ different failures of one program under one exit status; in `QUOTING` it is what
 from the input, once from the whole input and once from what is left of it.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What a message quotes from the input is blank in it."""
 
-from __future__ import annotations
-
 import pytest
 
 from reducekit.oracle.quotes import _occurs as occurs

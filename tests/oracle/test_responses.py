@@ -1,7 +1,5 @@
 """What solvers answer: the shapes of the standard, of real solvers, and of no solver at all."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Names of functions, and what is read of the stacks that gdb and sanitizers print."""
 
-from __future__ import annotations
-
 import pytest
 
 from reducekit.oracle.printed import Matches

@@ -1,7 +1,5 @@
 """A status that says that a candidate can be judged neither way."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

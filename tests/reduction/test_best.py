@@ -1,7 +1,5 @@
 """The best text: told only on the way down, and taken back where it did not pay."""
 
-from __future__ import annotations
-
 import pytest
 
 from reducekit.events import Accepted, Event, RolledBack

@@ -1,7 +1,5 @@
 """Requests from outside: a reduction stops, pauses, goes on and skips a pass, from any thread."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable

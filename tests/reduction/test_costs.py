@@ -5,8 +5,6 @@ these numbers changes, then the search has changed: if that was meant, `python -
 tests.reduction.test_costs` prints the new table, and the commit says why.
 """
 
-from __future__ import annotations
-
 import hashlib
 import random
 import re

@@ -1,7 +1,5 @@
 """What is like a refuted text is not run, unless what fingerprints leave out matters."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Oracles that do not always end the same way: the result does, or the run says why not."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

@@ -1,7 +1,5 @@
 """The order of the passes: stages, rounds, and where a quick schedule ends."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Protected text stays in every candidate, and the search is as short as without it."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """A reduction notices that nothing fails any more, and does not believe what it was told then."""
 
-from __future__ import annotations
-
 import random
 import threading
 from pathlib import Path

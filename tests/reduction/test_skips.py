@@ -1,7 +1,5 @@
 """The key of a change in its local context."""
 
-from __future__ import annotations
-
 from reducekit.document import Patched
 from reducekit.frontends.smt2.language.parser import parse
 from reducekit.reduction.skips import LocalContext

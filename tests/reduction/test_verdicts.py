@@ -1,7 +1,5 @@
 """Verdicts of checks that a time limit ended."""
 
-from __future__ import annotations
-
 import pytest
 
 from reducekit.executors.executor import InProcess

@@ -1,7 +1,5 @@
 """Journals for the tests, written as a reduction writes them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The film of a reduction: nodes keep their identity, and the picture ends with the result."""
 
-from __future__ import annotations
-
 import re
 from xml.etree import ElementTree
 

@@ -1,7 +1,5 @@
 """Sets of indices are sets, and know what is not in them."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """A lazy sequence makes no more than is looked at, and makes nothing twice."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

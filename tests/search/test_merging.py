@@ -1,7 +1,5 @@
 """Successes found apart: tentative, proved by the way, or sorted out by group testing."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 import pytest

@@ -1,7 +1,5 @@
 """Many candidates in flight: what it costs, counted exactly, and that nothing is lost."""
 
-from __future__ import annotations
-
 import gc
 from collections import deque
 from collections.abc import Callable

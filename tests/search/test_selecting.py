@@ -1,7 +1,5 @@
 """Which selections of items become candidates."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 
 import pytest

@@ -1,7 +1,5 @@
 """The status in a script tells who is wrong; no program that is asked for an answer sees it."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Sessions on a cluster: the same bytes as here, with workers that are killed on the way."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What stands in the place of an output is kept, or left as it was."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What is said about the time left: honest ranges, rounded outward, or nothing."""
 
-from __future__ import annotations
-
 import re
 from random import Random
 

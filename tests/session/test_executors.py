@@ -1,7 +1,5 @@
 """The executors of a session: what each is opened with, and that all are closed at the end."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

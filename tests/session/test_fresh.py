@@ -1,7 +1,5 @@
 """Fresh variants tell whether a result is as unstable as the input."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Guesses of a session: a solver of a few lines names a core, which fails as the whole does."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from reducekit import reduce

@@ -1,7 +1,5 @@
 """The history of a reduction for programs."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a session writes into its journal, and what it says of one that it finds."""
 
-from __future__ import annotations
-
 import json
 import platform
 import sys

@@ -1,7 +1,5 @@
 """Time limits: those that follow the best file refute nothing for good."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A session in a real kernel of Jupyter: what comes out of a cell."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """What a session says on its way: in whole sentences, and only where there is reason."""
 
-from __future__ import annotations
-
 import errno
 from pathlib import Path
 from typing import Any

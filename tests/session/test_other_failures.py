@@ -1,7 +1,5 @@
 """The folder of failures: none of others is touched, none is lost, smaller replaces larger."""
 
-from __future__ import annotations
-
 import os
 import re
 import stat

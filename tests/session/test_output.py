@@ -1,7 +1,5 @@
 """Results that have no place of their own."""
 
-from __future__ import annotations
-
 import errno
 import os
 import tempfile

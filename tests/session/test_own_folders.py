@@ -1,7 +1,5 @@
 """Which commands are run in a folder of the candidate's own."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

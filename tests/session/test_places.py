@@ -1,7 +1,5 @@
 """Crashes are told apart by their place: at the end, and while reducing with `match_stack`."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

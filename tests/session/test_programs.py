@@ -1,7 +1,5 @@
 """Programs of the user's: those that propose candidates, and the one that says which it prefers."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from functools import partial

@@ -1,7 +1,5 @@
 """What the events of a session add up to is what its journal records."""
 
-from __future__ import annotations
-
 import itertools
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What cannot be reduced, read or written is refused in whole sentences, before any run."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from functools import partial

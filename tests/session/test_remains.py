@@ -1,7 +1,5 @@
 """What a session tells of the axioms that are left: by a real z3, in a good and in a bad run."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

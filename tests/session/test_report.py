@@ -1,7 +1,5 @@
 """The summary for people: exact numbers, aligned, and outputs that a terminal survives."""
 
-from __future__ import annotations
-
 import json
 import xml.etree.ElementTree as ET
 from collections import Counter

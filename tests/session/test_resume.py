@@ -1,7 +1,5 @@
 """Resuming after something has changed: the file, the report and the test agree."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

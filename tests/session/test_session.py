@@ -1,7 +1,5 @@
 """A session: options in, events out, a report at the end; stopped and paused from outside."""
 
-from __future__ import annotations
-
 import os
 import stat
 import threading

@@ -1,7 +1,5 @@
 """Other failures than the one to keep: told apart, counted, noticed where they creep in."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

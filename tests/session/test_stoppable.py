@@ -1,7 +1,5 @@
 """Waits of runs outside the search: they end with a result, at their time, or when asked to."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

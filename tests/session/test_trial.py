@@ -1,7 +1,5 @@
 """One run of the commands on a text, and what it is said to show."""
 
-from __future__ import annotations
-
 import pytest
 
 from reducekit.session.failure import Failure

@@ -1,7 +1,5 @@
 """Compressed inputs."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io

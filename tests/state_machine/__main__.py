@@ -1,7 +1,5 @@
 """`python -m tests.state_machine`: run the state machines, and print the seed and the steps."""
 
-from __future__ import annotations
-
 import argparse
 import secrets
 import time

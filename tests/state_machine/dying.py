@@ -1,7 +1,5 @@
 """Runs a function in a child of this process, which SIGKILL may end at a chosen moment."""
 
-from __future__ import annotations
-
 import os
 import pickle
 import signal

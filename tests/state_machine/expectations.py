@@ -1,7 +1,5 @@
 """What must hold, by name, and how many steps the machines have made."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 

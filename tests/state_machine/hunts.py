@@ -1,7 +1,5 @@
 """A Hypothesis state machine over hunts: killed at any moment, a hunt comes to the same bugs."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 import traceback

@@ -1,7 +1,5 @@
 """Small inputs of every format, and words that tests look for in them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

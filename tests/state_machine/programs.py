@@ -4,8 +4,6 @@ A session reads and hashes the script, as it would any program's; only who runs 
 step costs milliseconds, and `test_programs.py` holds both to the same verdicts.
 """
 
-from __future__ import annotations
-
 import signal
 import stat
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Runs state machines for a number of steps, the same ones for the same seed."""
 
-from __future__ import annotations
-
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 

@@ -4,8 +4,6 @@ A step runs a session (to its end, stopped, or killed at a check or at a change 
 what users do between runs: edit the test or the input, change options, damage or restore files.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import re

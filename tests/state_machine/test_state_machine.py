@@ -1,7 +1,5 @@
 """The state machines, for 1,000 steps that are always the same; `make nightly` makes others."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 `python -m tests.strategies.test_costs` prints the table.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

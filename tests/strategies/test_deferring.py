@@ -1,7 +1,5 @@
 """Items that no other needs: most go in the first checks, and in the end the same are left."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Set
 from random import Random
 

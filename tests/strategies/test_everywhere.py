@@ -4,8 +4,6 @@ Each run is looked at from the first check to the last: what would be left by an
 interrupt there is interesting, can be read, and is never above the input.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The strategies over items: what they leave is 1-minimal, they end, and their counts are exact."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Collection
 from functools import partial

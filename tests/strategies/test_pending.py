@@ -1,7 +1,5 @@
 """The queue of nodes gives the heaviest first, whatever was added and taken in between."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """The algorithms of the thesis on trees and items: names, order of substitutions, calls."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import pytest

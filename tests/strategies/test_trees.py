@@ -1,7 +1,5 @@
 """Trees: level by level (hdd and the other classics) and from the top down (adaptive)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 
 import pytest

@@ -1,7 +1,5 @@
 """A real scheduler and two worker processes, with two slots each, for all tests of a module."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Candidates as edits: what a worker makes of them is what was meant, and little travels."""
 
-from __future__ import annotations
-
 import random
 
 from reducekit.executors.cluster.base_text import BaseText, NewText

@@ -1,7 +1,5 @@
 """The files of docs/cluster.md, as they stand: for Slurm (with a cluster in its place), and TLS."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

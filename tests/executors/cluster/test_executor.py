@@ -1,7 +1,5 @@
 """Checks on real workers: the same verdicts as here, whatever becomes of a worker."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Workers that stop, schedulers that go and come back, disks that are full: no verdict is wrong."""
 
-from __future__ import annotations
-
 import json
 import os
 import pickle

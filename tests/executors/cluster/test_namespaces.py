@@ -4,8 +4,6 @@ Each worker is in a namespace with its own network card and address, joined to o
 That needs root and iproute2, as CI has them.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Workers that only the scheduler reaches: the same verdicts, and nothing stays."""
 
-from __future__ import annotations
-
 import os
 import signal
 

@@ -1,7 +1,5 @@
 """Clusters on this machine, as they are started."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Values of a circuit, step by step: of many patterns at the same time, a bit for each."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice

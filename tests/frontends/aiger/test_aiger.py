@@ -1,7 +1,5 @@
 """AIGER files are read, written back, reduced and converted without a change of what they mean."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Sequence
 

@@ -1,7 +1,5 @@
 """Circuits with symbols, in any order; replaced, folded, reduced. Yosys and ABC say the same."""
 
-from __future__ import annotations
-
 import random
 import subprocess
 from array import array

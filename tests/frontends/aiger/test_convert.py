@@ -1,7 +1,5 @@
 """Circuits to BTOR2, which keeps each gate, and from BTOR2, bit by bit."""
 
-from __future__ import annotations
-
 import random
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Variables that become any other literal, circuits that are alike, and the form of the result."""
 
-from __future__ import annotations
-
 import random
 from array import array
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Mutants of circuits: well-formed in both forms, different, the same for the same seed."""
 
-from __future__ import annotations
-
 import random
 from itertools import islice
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the passes do to circuits: values are compared by the names of inputs and properties."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import replace

@@ -7,8 +7,6 @@ Prints `sat` and a witness for the first `bad` that can be reached in BOUND step
 out, as BtorMC has neither.
 """
 
-from __future__ import annotations
-
 import ctypes
 import sys
 from importlib.util import find_spec

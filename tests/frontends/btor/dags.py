@@ -1,7 +1,5 @@
 """Random well-sorted graphs with every operator, and assignments to their inputs."""
 
-from __future__ import annotations
-
 import random
 
 from reducekit.frontends.btor.model.dag import Array, BitVec, Builder, Dag

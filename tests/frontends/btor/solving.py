@@ -1,7 +1,5 @@
 """Asks solvers: bitwuzla in this process, Debian's boolector as a program."""
 
-from __future__ import annotations
-
 import subprocess
 import tempfile
 from importlib import import_module

@@ -1,7 +1,5 @@
 """The passes over BTOR2's transitions, states, lists and symbols; real files made by yosys."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Conversion keeps the meaning: as the evaluator has it, and as solvers have it."""
 
-from __future__ import annotations
-
 import itertools
 import random
 

@@ -1,7 +1,5 @@
 """Graphs for networkx: dominators, layers, pictures and files."""
 
-from __future__ import annotations
-
 import io
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The evaluator agrees with a solver on every operator, and with the text on its corners."""
 
-from __future__ import annotations
-
 import itertools
 
 import pytest

@@ -1,7 +1,5 @@
 """From SMT-LIB to BTOR: what BTOR says of a script is what SMT-LIB solvers say of it."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Random graphs: reproducible, well-sorted, of the size and shape that were asked for."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from dataclasses import replace

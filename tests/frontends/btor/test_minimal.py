@@ -7,8 +7,6 @@ changeref+ by themselves try what there is once, and promise nothing about what 
 makes possible.
 """
 
-from __future__ import annotations
-
 import hashlib
 import random
 from collections.abc import Callable, Iterable, Iterator

@@ -1,7 +1,5 @@
 """The passes over negations, operators, leaves, chains and literals."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

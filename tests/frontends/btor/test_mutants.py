@@ -1,7 +1,5 @@
 """Mutants of BTOR files: well sorted in each dialect, the same for the same seed, of many kinds."""
 
-from __future__ import annotations
-
 import subprocess
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Single nodes go while what they led to is hung in elsewhere, or reached by another operator."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Every candidate of every pass over nodes is a file of the same dialect, and never larger."""
 
-from __future__ import annotations
-
 import random
 import tracemalloc
 

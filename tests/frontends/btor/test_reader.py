@@ -1,7 +1,5 @@
 """What a Dag holds of a file, and which dialect a file is of."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,8 +1,6 @@
 """Each rule of the formats, broken once: the message gives the line, the node and the rule."""
 
 # ruff: noqa: E501  (a table)
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Every rule against the evaluator, and whole graphs against themselves."""
 
-from __future__ import annotations
-
 import itertools
 import random
 

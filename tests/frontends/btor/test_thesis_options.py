@@ -1,7 +1,5 @@
 """Command lines of the thesis mean here what they meant there."""
 
-from __future__ import annotations
-
 import shlex
 
 import pytest

@@ -1,7 +1,5 @@
 """Width classes, and graphs with narrower ones."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """Witnesses of model checkers, simulated: right, wrong, and such that nothing can be said."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

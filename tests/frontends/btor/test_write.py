@@ -1,7 +1,5 @@
 """Printing: what was read, byte for byte; and the canonical form, a fixpoint."""
 
-from __future__ import annotations
-
 import pytest
 
 from reducekit.errors import UsageError

@@ -1,7 +1,5 @@
 """Runs a pass against random verdicts and checks every candidate on the way."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Makes BTOR2 of Verilog, as hardware model checkers are given it."""
 
-from __future__ import annotations
-
 import subprocess
 import tempfile
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Clauses: read, reduced, generated, converted. The oracle is a real solver, in this process."""
 
-from __future__ import annotations
-
 import pytest
 from pysat.solvers import Solver
 

@@ -1,7 +1,5 @@
 """Formulas as pictures: each literal is where its clause and its variable are."""
 
-from __future__ import annotations
-
 import re
 
 from hypothesis import given, settings

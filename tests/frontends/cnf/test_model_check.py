@@ -1,7 +1,5 @@
 """The models of real SAT and MaxSAT solvers are right, and one that lies is caught."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

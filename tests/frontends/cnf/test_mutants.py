@@ -1,7 +1,5 @@
 """Mutants of formulas: of all formats, without flaws, the same for the same seed."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 from random import Random

@@ -1,7 +1,5 @@
 """What the passes do to formulas: compared with all assignments of their variables."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product

@@ -1,7 +1,5 @@
 """dd on changes that fail, pass or are unresolved by rules: what must hold of its end."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 

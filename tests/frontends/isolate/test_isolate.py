@@ -1,7 +1,5 @@
 """From a failing file back to a passing one, as far as it goes on failing."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Random well-sorted scripts with all that makes changing a script hard: binders, scopes, names."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from random import Random
 

@@ -3,8 +3,6 @@
 Niemetz and Biere, ddSMT: A Delta Debugger for the SMT-LIB v2 Format, SMT 2013.
 """
 
-from __future__ import annotations
-
 FIGURE_1 = """\
 (set-logic UFNIA)
 (declare-sort sort1 0)

@@ -1,7 +1,5 @@
 """Assertions of queries that fail as if by chance: a real search, a solver of a few lines."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

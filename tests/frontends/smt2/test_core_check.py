@@ -1,7 +1,5 @@
 """A core is solved again: real solvers name right ones, and one that leaves names out is caught."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

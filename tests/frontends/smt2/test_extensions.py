@@ -1,7 +1,5 @@
 """Random scripts with sorts and operators of one solver: all of them, well sorted, accepted."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Fingerprints of scripts: equal where only the names of what is declared differ."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

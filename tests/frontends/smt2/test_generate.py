@@ -1,7 +1,5 @@
 """Random scripts: of their logic, well sorted, the same for the same seed, and of all operators."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

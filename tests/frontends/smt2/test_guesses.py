@@ -1,7 +1,5 @@
 """Guesses at the parts of a query that count, by what a real z3 says of its runs."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import tempfile

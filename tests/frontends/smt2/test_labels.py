@@ -1,7 +1,5 @@
 """Which assertions are left, where they come from, and what real solvers instantiate of them."""
 
-from __future__ import annotations
-
 import subprocess
 import tempfile
 

@@ -1,7 +1,5 @@
 """Scripts that are large or deep: what they are searched with stays small."""
 
-from __future__ import annotations
-
 from random import Random
 
 import pytest

@@ -1,7 +1,5 @@
 """A model is evaluated by pySMT; real solvers print right ones, and one that lies is caught."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What each of our own passes does by itself: a script, what has to stay, and what comes out."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """The page of moves says what the code has."""
 
-from __future__ import annotations
-
 from benchmarks.smt2_moves import PAGE, page
 
 

@@ -1,7 +1,5 @@
 """Mutants of scripts: well sorted, the same for the same seed, of many kinds."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from random import Random

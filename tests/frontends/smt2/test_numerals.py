@@ -1,7 +1,5 @@
 """Numbers are shortened by their digits, for few checks where none may go."""
 
-from __future__ import annotations
-
 import pytest
 
 from reducekit.api import reduce

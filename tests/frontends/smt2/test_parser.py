@@ -1,7 +1,5 @@
 """The parser loses nothing, says where it fails, and does not care how deep or long a text is."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Every candidate of every pass parses again, and a solver finds nothing wrong with it."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

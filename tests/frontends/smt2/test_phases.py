@@ -1,7 +1,5 @@
 """The phases of the ddSMT paper: its own example step by step, and each step by itself."""
 
-from __future__ import annotations
-
 import pytest
 
 from reducekit.document import Document

@@ -1,7 +1,5 @@
 """What solvers print about scripts that they need not accept, and what they print about bugs."""
 
-from __future__ import annotations
-
 import pytest
 
 from reducekit.frontends.smt2.answers.failures import rejects, skeleton

@@ -1,7 +1,5 @@
 """What a user should know of a result: lines in it that decide what a solver answers."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

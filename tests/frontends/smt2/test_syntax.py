@@ -1,7 +1,5 @@
 """Perses and Vulcan over scripts: by the syntax alone, with exact counts."""
 
-from __future__ import annotations
-
 import pytest
 
 from reducekit.api import reduce

@@ -1,7 +1,5 @@
 """What is no script is tried only where that is what failed, or where it is asked for."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Variants of scripts: the same query, in another order and with other names."""
 
-from __future__ import annotations
-
 import pickle
 import re
 import subprocess

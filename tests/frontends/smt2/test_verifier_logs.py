@@ -1,7 +1,5 @@
 """Logs of verifiers: thousands of queries, each in a scope of its own with names of its own."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """What is no part of a text goes at the end: attributes, calls, runs of tokens."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Trees by grammars: whole and nested as those without, with items that a language has."""
 
-from __future__ import annotations
-
 import json
 import re
 import time

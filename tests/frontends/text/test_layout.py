@@ -1,7 +1,5 @@
 """Results have no blanks, empty lines and indentation that the failure does not need."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable
 

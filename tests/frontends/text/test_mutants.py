@@ -1,7 +1,5 @@
 """Mutants of texts: the same for the same seed, changed by the tree, of any files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from random import Random
 

@@ -1,7 +1,5 @@
 """The outline of any text: its largest parts, each within the one that is around it."""
 
-from __future__ import annotations
-
 from hypothesis import given
 
 from reducekit.frontends.text import Text

@@ -1,7 +1,5 @@
 """Texts in many languages are small after few checks, without a word about their languages."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

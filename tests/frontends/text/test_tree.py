@@ -1,7 +1,5 @@
 """Any text has a tree: nothing is lost, nodes nest, and what people see as parts are parts."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """A trace that takes hours."""
 
-from __future__ import annotations
-
 from random import Random
 
 

@@ -1,7 +1,5 @@
 """Patches for faults of a library, found once in each process: its symbols take 0.4 s to read."""
 
-from __future__ import annotations
-
 from functools import cache
 
 from reducekit.frontends.trace.player import Fault, Patch

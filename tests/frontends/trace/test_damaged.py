@@ -1,7 +1,5 @@
 """Traces that no library plays are reduced with a command."""
 
-from __future__ import annotations
-
 import pytest
 
 import reducekit

@@ -1,7 +1,5 @@
 """Long traces: the same candidates as short ones, in a small multiple of their size."""
 
-from __future__ import annotations
-
 import tracemalloc
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

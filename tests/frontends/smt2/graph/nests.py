@@ -1,7 +1,5 @@
 """Random scripts whose binders nest and hide each other's names, and what a script means."""
 
-from __future__ import annotations
-
 import itertools
 from random import Random
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """No bound variable escapes: not in print, and not in any candidate."""
 
-from __future__ import annotations
-
 from itertools import islice
 from random import Random
 

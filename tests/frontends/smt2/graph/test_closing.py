@@ -1,7 +1,5 @@
 """What each closing move makes of a small script."""
 
-from __future__ import annotations
-
 import pytest
 
 from reducekit.api import reduce

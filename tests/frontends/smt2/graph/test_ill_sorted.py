@@ -1,7 +1,5 @@
 """Scripts with undeclared names and ill-sorted terms: every move still makes a script."""
 
-from __future__ import annotations
-
 import pytest
 
 from reducekit.frontends.smt2 import Smt2

@@ -1,7 +1,5 @@
 """A large command printed again in pieces means the same as printed as a whole."""
 
-from __future__ import annotations
-
 from itertools import islice
 from random import Random
 

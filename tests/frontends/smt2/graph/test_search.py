@@ -1,7 +1,5 @@
 """What the search over a graph learns on its way, and how it takes many steps at once."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Thorough effort: random steps beyond a local minimum, the same ones each time."""
 
-from __future__ import annotations
-
 from random import Random
 
 import pytest

@@ -1,7 +1,5 @@
 """Restarts: the first graph once more, in another order, as whole scripts."""
 
-from __future__ import annotations
-
 from reducekit.api import reduce
 from reducekit.change import Change
 from reducekit.events import Accepted, Event, PassStarted

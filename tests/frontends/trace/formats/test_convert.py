@@ -1,7 +1,5 @@
 """Traces in the words of another API, and CNF."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

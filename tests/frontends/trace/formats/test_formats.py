@@ -1,7 +1,5 @@
 """Reading and printing: nothing is lost, formats are recognised, bad files get an answer."""
 
-from __future__ import annotations
-
 import gzip
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """An incremental CNF asks what the trace asks: each of its lines has the answer of the trace."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Traces that libraries record themselves: made here, read, and printed byte by byte."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

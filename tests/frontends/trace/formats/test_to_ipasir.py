@@ -1,7 +1,5 @@
 """Traces of MiniSat and PicoSAT ask the same in the words of IPASIR, and as a CNF."""
 
-from __future__ import annotations
-
 import pytest
 
 from reducekit.errors import UsageError

@@ -1,7 +1,5 @@
 """Random traces: what a model allows, steered by what the real solvers return."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Traces for mobical are such as it reads."""
 
-from __future__ import annotations
-
 import subprocess
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Clauses that belong together, by their truth tables."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from itertools import product

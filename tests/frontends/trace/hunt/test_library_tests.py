@@ -1,7 +1,5 @@
 """Tests of random traces by a library: what is wrong is found, and only what the API allows."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """The shipped models against recorded traces and the golden status of small ones."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

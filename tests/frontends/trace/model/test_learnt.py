@@ -1,7 +1,5 @@
 """Traces of Murxla have no model: which calls need which others is learnt from the trace."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Model files: what is shipped loads, and errors name table, key and what was expected."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from xml.etree import ElementTree
 

@@ -1,7 +1,5 @@
 """The machine that runs models."""
 
-from __future__ import annotations
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """Small random formulas in place of a long trace's clauses."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import pytest

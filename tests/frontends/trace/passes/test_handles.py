@@ -1,7 +1,5 @@
 """Handles in each other's places: always by the contract, and with cones that go."""
 
-from __future__ import annotations
-
 import shlex
 import signal
 import sys

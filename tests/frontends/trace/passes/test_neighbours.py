@@ -1,7 +1,5 @@
 """What is near a short trace, played many at a time: here by failures that are made up."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from itertools import islice
 

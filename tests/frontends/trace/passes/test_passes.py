@@ -1,7 +1,5 @@
 """What may be changed in a trace: no candidate breaks the contract of the API."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

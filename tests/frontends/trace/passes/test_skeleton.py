@@ -1,7 +1,5 @@
 """The first step: what little of a long trace is enough."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import pytest

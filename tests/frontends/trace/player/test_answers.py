@@ -1,7 +1,5 @@
 """Answers of MiniSat and PicoSAT, whose calls take whole clauses or other names, are checked."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import product
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Many small traces in one replay: the first that fails is found, whatever the others do."""
 
-from __future__ import annotations
-
 import signal
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

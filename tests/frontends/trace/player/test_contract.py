@@ -1,7 +1,5 @@
 """Traces that break the contract of the API are never what is looked for."""
 
-from __future__ import annotations
-
 import random
 import re
 import sys

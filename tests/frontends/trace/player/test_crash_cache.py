@@ -1,7 +1,5 @@
 """Checks by replay: time that ran out while nothing was computed is no verdict."""
 
-from __future__ import annotations
-
 from reducekit.frontends.trace.language.text import read_trace
 from reducekit.frontends.trace.player import ReplayServer, find_library
 from reducekit.frontends.trace.player.batch import CrashCache

@@ -4,8 +4,6 @@ A step is a call, with `=RESULT` where the answer follows from the formula. An e
 ends a trace.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Faults seeded into a library: reading, finding the instruction, and refusing what is none."""
 
-from __future__ import annotations
-
 import json
 import sys
 from hashlib import sha256

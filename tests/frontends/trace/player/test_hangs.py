@@ -1,7 +1,5 @@
 """A hang is seen by the CPU that a replay takes; only what is asked again waits for the limit."""
 
-from __future__ import annotations
-
 import re
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Any library with the functions of ipasir.h is replayed against, and hunted in."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Traces that are played in pieces, against the real Lingeling inside python-sat."""
 
-from __future__ import annotations
-
 import signal
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """LiveTester: traces that are made, played and checked in one replay."""
 
-from __future__ import annotations
-
 import signal
 from collections.abc import Iterator
 from itertools import pairwise

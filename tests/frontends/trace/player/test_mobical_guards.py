@@ -1,7 +1,5 @@
 """Traces of mobical ask for values after any solve: what is not allowed is passed over."""
 
-from __future__ import annotations
-
 import pytest
 
 from reducekit.frontends.trace.language.calls import Call

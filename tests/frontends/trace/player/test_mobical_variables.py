@@ -1,7 +1,5 @@
 """mobical's variables are others than the solver's, once the solver has made some of its own."""
 
-from __future__ import annotations
-
 import pytest
 
 from reducekit.frontends.trace.language.calls import Call

@@ -1,7 +1,5 @@
 """A propagator is connected to CaDiCaL in a replay, and answers from the trace alone."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path

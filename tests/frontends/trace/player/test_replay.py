@@ -1,7 +1,5 @@
 """Replays against the real Lingeling inside python-sat."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import shutil

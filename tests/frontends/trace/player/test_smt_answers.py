@@ -1,7 +1,5 @@
 """Answers of SMT solvers in traces are compared with those of a solver that reads scripts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path

@@ -1,7 +1,5 @@
 """CaDiCaL as its own build makes it (namespace CaDiCaL), in two versions that wheels bring."""
 
-from __future__ import annotations
-
 from importlib import metadata
 from pathlib import Path
 

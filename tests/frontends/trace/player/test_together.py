@@ -1,7 +1,5 @@
 """Candidates that share a replay: fewer replays, and the same verdicts as one by one."""
 
-from __future__ import annotations
-
 import signal
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Programs made from traces compile, make the calls of the trace, and end as its replay does."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys
