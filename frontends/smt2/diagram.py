@@ -12,7 +12,7 @@ from reducekit.diagram import Diagram, Kind, Node
 from reducekit.frontends.smt2.language.commands import head_of
 from reducekit.frontends.smt2.language.script import Script
 from reducekit.frontends.smt2.language.sorts import print_sort
-from reducekit.frontends.smt2.language.terms import subterms
+from reducekit.frontends.smt2.language.view import subterms
 from reducekit.text import shortened
 
 _LABEL = 32  # characters

@@ -25,7 +25,13 @@ from typing import NamedTuple
 from reducekit.document import Document
 from reducekit.errors import ParseError
 from reducekit.frontends.smt2.answers.variants import MOVABLE, Piece, pieces
-from reducekit.frontends.smt2.language.commands import head_of, name_of, read_commands, symbol
+from reducekit.frontends.smt2.language.commands import (
+    Links,
+    head_of,
+    name_of,
+    read_commands,
+    symbol,
+)
 from reducekit.frontends.smt2.language.parser import SYMBOL, parse
 from reducekit.offers import Part, Probe
 
@@ -51,7 +57,7 @@ _WAYS = (
 """How z3 and cvc5 are asked, and how they tell: the assertion and a number to be added up."""
 
 
-def only(script: Sequence[Piece], uses: Sequence[Sequence[int]], part: Collection[int]) -> bytes:
+def only(script: Sequence[Piece], uses: Links, part: Collection[int]) -> bytes:
     """Return the script with a part of its assertions, and the declarations that these need."""
     kept = {
         each.place

@@ -11,7 +11,7 @@ import re
 from reducekit.frontends.smt2.language.parser import parse
 from reducekit.frontends.smt2.language.script import Script, analyse
 from reducekit.frontends.smt2.language.sorts import family
-from reducekit.frontends.smt2.language.terms import subterms
+from reducekit.frontends.smt2.language.view import subterms
 
 _LACKING = re.compile(
     r"""\bunknown\s(?:[\w/-]+\s){0,3}?(?:function|constant|sort|symbol|parameter|option|tactic|probe

@@ -17,8 +17,7 @@ from reducekit.errors import ParseError
 from reducekit.frontends.mutation import TRIES
 from reducekit.frontends.smt2.generate.terms import chosen, literal, with_result
 from reducekit.frontends.smt2.generate.vocabulary import theories_of
-from reducekit.frontends.smt2.language.logics import theories_in
-from reducekit.frontends.smt2.language.operators import Signature, signatures
+from reducekit.frontends.smt2.language.operators import Signature, signatures, theories_in
 from reducekit.frontends.smt2.language.parser import parse
 from reducekit.frontends.smt2.language.sorts import Sort
 from reducekit.frontends.smt2.language.validity import problems

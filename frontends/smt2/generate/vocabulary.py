@@ -13,7 +13,6 @@ from random import Random
 from typing import Any, NamedTuple
 
 from reducekit.errors import UsageError
-from reducekit.frontends.smt2.language.logics import theories_in
 from reducekit.frontends.smt2.language.operators import (
     HEAP,
     HIGHER,
@@ -21,6 +20,7 @@ from reducekit.frontends.smt2.language.operators import (
     RELATIONS,
     Signature,
     signatures,
+    theories_in,
 )
 from reducekit.frontends.smt2.language.sorts import Sort, print_sort
 

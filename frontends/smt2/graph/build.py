@@ -15,9 +15,8 @@ from reducekit.frontends.smt2.graph.model import RAW, TIGHT, Graph, ScriptContex
 from reducekit.frontends.smt2.language.constants import short_names
 from reducekit.frontends.smt2.language.script import Script
 from reducekit.frontends.smt2.language.sorts import RESERVED, Sort
-from reducekit.frontends.smt2.language.terms import subterms
 from reducekit.frontends.smt2.language.theories import TAKEN
-from reducekit.frontends.smt2.language.view import ScriptView
+from reducekit.frontends.smt2.language.view import ScriptView, subterms
 from reducekit.search.lazy import Lazy
 
 _OPEN = ord("(")

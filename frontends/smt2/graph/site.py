@@ -9,8 +9,8 @@ from functools import cached_property
 
 from reducekit.frontends.smt2.graph.analysis import Analysis
 from reducekit.frontends.smt2.graph.model import RAW, Graph, Shape
-from reducekit.frontends.smt2.language.sorts import Sort, write_sort
-from reducekit.frontends.smt2.language.terms import Terms
+from reducekit.frontends.smt2.language.sorts import FLOATS, Sort, print_sort
+from reducekit.frontends.smt2.language.view import Terms
 
 SYMBOL = re.compile(rb'"[^"]*"|\|[^|]*\||[^\s()"|]+')
 QUANTIFIERS = frozenset((b"forall", b"exists"))
@@ -197,7 +197,7 @@ class Site:
         for number, variable in enumerate(bound, 1):
             sort = graph.variables[variable]
             assert sort is not None
-            written = write_sort(sort)
+            written = print_sort(sort, FLOATS)
             uses.update(dict.fromkeys(self.material.uses_of(written)))
             end = b") " if number < len(bound) else b")) "
             items += (b"(", variable, b" " + written + end)
@@ -208,7 +208,7 @@ class Site:
         """Return the command that declares a function of these sorts."""
         document = self.material.terms.document
         node = self.material.definitions[definition].node
-        name, written = document.source(node), [write_sort(each) for each in sorts if each]
+        name, written = document.source(node), [print_sort(each, FLOATS) for each in sorts if each]
         *parameters, result = written
         if parameters or document.source(node - 1) != b"declare-const":
             head = b"declare-fun"

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from array import array
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import accumulate, chain, pairwise, repeat
 from operator import sub
-from typing import overload
 
 from reducekit.document import Document
 from reducekit.frontends.smt2.language.parser import QUOTED, STRING, SYMBOL, TOKEN, WORD
@@ -38,53 +38,51 @@ _SORT_WORDS = frozenset(
     b"Float16 Float32 Float64 Float128 Unit Char -> as".split()
 )
 
-
 MAX_PUSH = 1000
 """The maximum number of levels that one push opens, so that (push 1000000000) takes no time."""
 _STEP = 1 << 16  # nodes of a command whose symbols are in memory at once, with repetitions
 
 
-class Links(Sequence[Sequence[int]]):
-    """A sparse relation on numbers, in two flat arrays."""
+class Links:
+    """A sparse relation: the numbers that each is linked to, in order; in two flat arrays."""
 
     def __init__(self, offsets: array[int], targets: array[int]) -> None:
         self.offsets = offsets
         """The start of each number's targets, followed by the end of the last one's."""
         self.targets = targets
 
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
+    @classmethod
+    def to(cls, targets: array[int], sources: Iterable[int], count: int) -> Links:
+        """Return the relation of `count` targets to their sources, which are in order."""
+        degrees = array("i", bytes(4 * (count + 1)))
+        for target in targets:
+            degrees[target + 1] += 1
+        offsets = array("i", accumulate(degrees))
+        places = offsets[:]
+        result = array("i", bytes(4 * len(targets)))
+        for source, target in zip(sources, targets, strict=True):
+            result[places[target]] = source
+            places[target] += 1
+        return cls(offsets, result)
 
-    @overload
-    def __getitem__(self, index: int) -> Sequence[int]: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Sequence[int]]: ...
-    def __getitem__(self, index: int | slice) -> Sequence[int] | Sequence[Sequence[int]]:
-        if isinstance(index, slice):
-            return [self[each] for each in range(*index.indices(len(self)))]
-        return self.targets[self.offsets[index] : self.offsets[index + 1]]
+    def __getitem__(self, number: int) -> Sequence[int]:
+        return self.targets[self.offsets[number] : self.offsets[number + 1]]
+
+    def __contains__(self, number: int) -> bool:
+        """Return whether a number is linked to any."""
+        return self.offsets[number] < self.offsets[number + 1]
+
+    def within(self, number: int, first: int, last: int) -> Sequence[int]:
+        """Return the numbers in `first .. last - 1` that a number is linked to."""
+        low, high = self.offsets[number], self.offsets[number + 1]
+        low = bisect_left(self.targets, first, low, high)
+        return self.targets[low : bisect_left(self.targets, last, low, high)]
 
     def reversed(self, count: int) -> Links:
         """Return the inverse relation for `count` targets, in order."""
         degrees = map(sub, self.offsets[1:], self.offsets)
-        sources = chain.from_iterable(map(repeat, range(len(self)), degrees))
-        return Links(*grouped(sources, self.targets, count))
-
-
-def grouped(
-    sources: Iterable[int], targets: array[int], count: int
-) -> tuple[array[int], array[int]]:
-    """Return the sources of each of `count` targets, in order: where each one's begin, and all."""
-    degrees = array("i", bytes(4 * (count + 1)))
-    for target in targets:
-        degrees[target + 1] += 1
-    offsets = array("i", accumulate(degrees))
-    places = offsets[:]
-    result = array("i", bytes(4 * len(targets)))
-    for source, target in zip(sources, targets, strict=True):
-        result[places[target]] = source
-        places[target] += 1
-    return offsets, result
+        sources = chain.from_iterable(map(repeat, range(len(self.offsets) - 1), degrees))
+        return Links.to(self.targets, sources, count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +92,9 @@ class Commands:
     nodes: Sequence[int]
     names: Sequence[bytes]
     """The head of each command, empty if it has none."""
-    users: Sequence[Sequence[int]]
+    users: Links
     """For each command, the later ones that use its definitions."""
-    uses: Sequence[Sequence[int]]
+    uses: Links
     """For each command, the earlier ones whose definitions it uses."""
     partner: Sequence[int]
     """The pop of each push, and vice versa; -1 for all other commands."""
@@ -188,7 +186,6 @@ def read_commands(document: Document) -> Commands:
 
 
 def _symbols(document: Document, node: int) -> set[bytes]:
-    """Return the symbols and strings of a command."""
     last = document.stop[node]
     if last - node < _STEP:
         return set(_SYMBOL.findall(document.source(node)))
@@ -203,7 +200,6 @@ def _symbols(document: Document, node: int) -> set[bytes]:
 def _defined(
     document: Document, node: int, name: bytes, source: bytes, tokens: Iterable[bytes]
 ) -> list[bytes]:
-    """Return the symbols that a command defines."""
     if name in _DEFINES_ONE:
         children = document.children(node)
         next(children)

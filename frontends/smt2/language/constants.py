@@ -1,13 +1,11 @@
-"""Constants: the smallest closed terms of a sort, which terms are constants, short spellings."""
+"""Constants: the smallest closed terms of a sort, and short spellings of values."""
 
 from __future__ import annotations
 
 import itertools
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from reducekit.document import Document
 from reducekit.frontends.smt2.language.script import Script
 from reducekit.frontends.smt2.language.sorts import (
     Sort,
@@ -57,7 +55,6 @@ def short_names() -> Iterator[bytes]:
             yield bytes(letters)
 
 
-_OPEN = ord("(")
 _DEPTH = 3  # levels of arrays of records of ... that a default is built for
 _SPELLED = 64  # widest bit-vector whose ones are spelled out
 _BASIC: dict[str, tuple[bytes, ...]] = {
@@ -70,24 +67,19 @@ _BASIC: dict[str, tuple[bytes, ...]] = {
 }
 
 
-def default_constants(sort: Sort, script: Script) -> list[bytes]:
+def default_constants(sort: Sort, script: Script, depth: int = _DEPTH) -> list[bytes]:
     """Return the smallest closed terms of a sort, cheapest first, each in its shortest notation.
 
-    Uses the datatypes of the script. Empty if there are none: user-defined sorts
-    without constructors, function sorts.
+    Uses the datatypes of the script. Empty if there are none: user-defined sorts without
+    constructors, function sorts, and sorts with elements that nest more than `depth` sorts deep.
     """
-    return _defaults(sort, script, _DEPTH)
-
-
-def _defaults(sort: Sort, script: Script, depth: int) -> list[bytes]:
-    """Return the constants of a sort whose elements nest at most `depth` sorts deep."""
     name = family(sort)
     if name in script.constructors:
         return _constructed(sort, script, depth)
     if isinstance(sort, str):
         return list(_BASIC.get(sort, ()))
     if depth and name == "Array":
-        elements = _defaults(sort[-1], script, depth - 1)  # type: ignore[arg-type]
+        elements = default_constants(sort[-1], script, depth - 1)  # type: ignore[arg-type]
         return [b"((as const %s) %s)" % (print_sort(sort), element) for element in elements[:1]]
     if name == "Tuple":
         fields = _fields(sort[1:], script, depth) if len(sort) > 1 else b""
@@ -114,25 +106,17 @@ def _flat(sort: tuple[Any, ...], written: bytes) -> list[bytes]:
     return []
 
 
-def _fields(sorts: tuple[Any, ...], script: Script, depth: int) -> bytes | None:
+def _fields(sorts: Sequence[Any], script: Script, depth: int) -> bytes | None:
     """Return the default constants of several sorts, separated by blanks; None if one has none."""
-    if not depth:
-        return None
-    found: list[bytes] = []
-    for sort in sorts:
-        elements = _defaults(sort, script, depth - 1)
-        if not elements:
-            return None
-        found.append(elements[0])
-    return b" ".join(found)
+    found = [default_constants(sort, script, depth - 1)[:1] for sort in sorts] if depth else [[]]
+    return b" ".join(each[0] for each in found) if all(found) else None
 
 
-def _constructors_of(
-    sort: Sort, script: Script
-) -> Iterator[tuple[bytes, tuple[Sort | int | None, ...]]]:
-    """Yield the constructors of a datatype, each as it is written there, with its parameters."""
-    name = family(sort)
-    for number in script.constructors[name]:
+def _constructed(sort: Sort, script: Script, depth: int) -> list[bytes]:
+    """Return the nullary constructors of a datatype; of one without, its constructors applied."""
+    nullary: list[bytes] = []
+    applied: list[bytes] = []
+    for number in script.constructors[family(sort)]:
         constructor = script.definitions[number]
         bindings: dict[str, Any] = {}
         if constructor.sort is None or not match(constructor.sort, sort, bindings):
@@ -140,14 +124,7 @@ def _constructors_of(
         spelled = constructor.name
         if is_open(constructor.sort):
             spelled = b"(as %s %s)" % (spelled, print_sort(sort))
-        yield spelled, tuple(substitute(p, bindings) for p in constructor.parameters)
-
-
-def _constructed(sort: Sort, script: Script, depth: int) -> list[bytes]:
-    """Return the nullary constructors of a datatype; of one without, its constructors applied."""
-    nullary: list[bytes] = []
-    applied: list[bytes] = []
-    for spelled, parameters in _constructors_of(sort, script):
+        parameters = [substitute(each, bindings) for each in constructor.parameters]
         if not parameters:
             nullary.append(spelled)
         elif not nullary and sort not in parameters and None not in parameters:
@@ -155,84 +132,3 @@ def _constructed(sort: Sort, script: Script, depth: int) -> list[bytes]:
             if fields is not None:
                 applied.append(b"(%s %s)" % (spelled, fields))
     return sorted(dict.fromkeys(nullary or applied), key=len)
-
-
-_NUMBER = rb"-?[0-9]+(?:\.[0-9]*|/[0-9]+)?"
-_LITERAL = re.compile(
-    rb"""%s | \#b[01]+ | \#x[0-9a-fA-F]+ | \#f[0-9]+m[0-9]+ | "[^"]*(?:""[^"]*)*"
-       | \( \s* - \s+ %s \s* \)
-       | \( \s* _ \s+ (?:bv[0-9]+|[cC]har) \s+ [#x0-9a-fA-F]+ \s* \)
-       | \( \s* _ \s+ (?:[+-]oo|[+-]zero|NaN) \s+ [0-9]+ \s+ [0-9]+ \s* \)
-       | \( \s* as \s+ (?:(?:seq|set|bag)\.empty|set\.universe|emptyset|emptybag|sep\.nil
-                       |ff-?[0-9]+) \s [^;]* \)
-    """
-    % (_NUMBER, _NUMBER),
-    re.VERBOSE,
-)
-_NAMES = frozenset(
-    b"true false RNE RNA RTP RTN RTZ re.none re.nostr re.all re.allchar tuple.unit"
-    b" roundNearestTiesToEven roundNearestTiesToAway roundTowardPositive roundTowardNegative"
-    b" roundTowardZero".split()
-)
-_LONGEST = 4096  # the longest list, in bytes, that is checked for being a literal
-
-
-def is_constant(document: Document, script: Script, node: int) -> bool:
-    """Return whether a term is a value: a literal, a nullary constructor, a constant array of one.
-
-    Also a negated number, a quotient of numbers and `fp` of literals, which
-    SMT-LIB has no literals for.
-    """
-    text, start = document.text, document.start
-    while text[start[node]] == _OPEN and not _is_literal(document, script, node):
-        value = _everywhere(document, node)
-        if value < 0:
-            return _is_applied_value(document, script, node)
-        node = value
-    return _names_constructor(script, node) or _is_literal(document, script, node)
-
-
-def _everywhere(document: Document, node: int) -> int:
-    """Return the value of a constant array `((as const S) value)`; -1 for other terms."""
-    stop, head = document.stop, node + 1
-    if head >= stop[node] or document.text[document.start[head]] != _OPEN:
-        return -1
-    words = [document.source(n) for n in range(head + 1, min(head + 3, stop[head]))]
-    value = stop[head]
-    alone = value < stop[node] and stop[value] == stop[node]
-    return value if alone and words == [b"as", b"const"] else -1
-
-
-def _is_applied_value(document: Document, script: Script, node: int) -> bool:
-    """Return whether a list is `(as c S)`, a negated number, a quotient or `fp` of literals."""
-    stop, head = document.stop, node + 1
-    if head >= stop[node] or document.text[document.start[head]] == _OPEN:
-        return False
-    first = document.source(head)
-    if first == b"as":
-        return head + 1 < stop[node] and _names_constructor(script, head + 1)
-    if first not in (b"-", b"/", b"fp") or script.refs[head] >= 0:
-        return False
-    arguments = list(document.children(node))[1:]
-    return 0 < len(arguments) < 4 and all(
-        _is_literal(document, script, argument) for argument in arguments
-    )
-
-
-def _is_literal(document: Document, script: Script, node: int) -> bool:
-    """Return whether a term is a literal of a theory."""
-    if document.end[node] - document.start[node] > _LONGEST:
-        return document.text[document.start[node]] in b'#"0123456789'
-    source = document.source(node)
-    if source in _NAMES:
-        return script.refs[node] < 0
-    return script.refs[node] < 0 and _LITERAL.fullmatch(source) is not None
-
-
-def _names_constructor(script: Script, node: int) -> bool:
-    """Return whether a symbol is a constructor without fields."""
-    reference = script.refs[node]
-    if reference < 0:
-        return False
-    definition = script.definitions[reference]
-    return definition.kind == "constructor" and not definition.parameters

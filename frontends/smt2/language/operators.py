@@ -1,4 +1,4 @@
-"""The table of operators: of each theory, with the sorts of what they take and return.
+"""The table of operators, of each theory, with the sorts of what they take and return; logics.
 
 A line has names, the sorts of the arguments and that of the result. A mark behind a sort says more:
 
@@ -13,6 +13,7 @@ ranks as they stand here, so a rank that stands twice is drawn twice as often.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -299,6 +300,46 @@ RARE = frozenset({"rare"})
 """In place of a theory: operators that older solvers lack, as they are new in SMT-LIB 2.7."""
 
 
+# The parts of a name, in their order (SMT-LIB, "Logics": naming conventions).
+_NAME = re.compile(
+    r"""(?P<closed>QF_)? (?P<arrays>AX?)? (?P<functions>UF)? (?P<bitvectors>BV)? (?P<floats>FP)?
+        (?P<datatypes>DT)? (?P<strings>S)? (?P<linear>[LN])?
+        (?P<arithmetic>IRA|IA|RA|IDL|RDL)?""",
+    re.VERBOSE,
+)
+_ARITHMETIC = {
+    "IA": {"ints"},
+    "RA": {"reals"},
+    "IRA": {"ints", "reals", "mixed"},
+    "IDL": {"int differences"},
+    "RDL": {"real differences"},
+}
+_ALL = frozenset((
+    "arrays", "functions", "bitvectors", "floats", "datatypes", "strings", "ints", "reals", "mixed",
+    "nonlinear", "sequences", "quantifiers",
+))  # fmt: skip
+
+
+def theories_in(logic: str) -> frozenset[str] | None:
+    """Return the theories of a logic by name, and "quantifiers"; None for other names."""
+    if logic == "ALL":
+        return _ALL
+    found = _NAME.fullmatch(logic)
+    parts = {} if found is None else {k: v for k, v in found.groupdict().items() if v}
+    arithmetic, linear = parts.get("arithmetic"), parts.get("linear")
+    needs_degree = arithmetic in ("IA", "RA", "IRA")
+    if not parts.keys() - {"closed"} or bool(linear) != needs_degree:
+        return None
+    theories = parts.keys() & {"arrays", "functions", "bitvectors", "floats", "datatypes"}
+    theories |= _ARITHMETIC.get(arithmetic or "", set())
+    others = {
+        "strings": "strings" in parts,
+        "nonlinear": linear == "N",
+        "quantifiers": "closed" not in parts,
+    }
+    return frozenset(theories.union(name for name, there in others.items() if there))
+
+
 @dataclass(frozen=True, slots=True)
 class Signature:
     """Operators of one rank. Those of `literals` are places of arguments that are literals.
@@ -360,5 +401,4 @@ def _line(line: str) -> Signature:
 
 
 def _sort(word: str) -> Sort:
-    word = word.rstrip("+*?!")
-    return _SORTS.get(word, word)
+    return _SORTS.get(word := word.rstrip("+*?!"), word)

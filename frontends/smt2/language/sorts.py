@@ -19,6 +19,7 @@ import re
 from array import array
 from collections.abc import Mapping
 from itertools import islice
+from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
 from reducekit.document import Document
@@ -34,19 +35,19 @@ RESERVED = frozenset(
     b"_ ! as lambda let exists forall match par BINARY DECIMAL HEXADECIMAL NUMERAL STRING".split()
 )
 
-_FLOATS: Mapping[bytes, Sort] = {
-    b"Float16": ("FloatingPoint", 5, 11),
-    b"Float32": ("FloatingPoint", 8, 24),
-    b"Float64": ("FloatingPoint", 11, 53),
-    b"Float128": ("FloatingPoint", 15, 113),
+FLOATS: Mapping[Sort, bytes] = {
+    ("FloatingPoint", 5, 11): b"Float16",
+    ("FloatingPoint", 8, 24): b"Float32",
+    ("FloatingPoint", 11, 53): b"Float64",
+    ("FloatingPoint", 15, 113): b"Float128",
 }
-_SHORT = {sort: name for name, sort in _FLOATS.items()}
+"""The short names of sorts of floating-point numbers."""
 _ATOMIC: Mapping[bytes, Sort] = {
     **{
         name.encode(): name
         for name in ["Bool", "Int", "Real", "String", "RegLan", "RoundingMode", "Char"]
     },
-    **_FLOATS,
+    **{name: sort for sort, name in FLOATS.items()},
     b"UnitTuple": ("Tuple",),
     b"Tuple": ("Tuple",),
     b"Relation": ("Set", ("Tuple",)),
@@ -124,7 +125,16 @@ def compound(name: str, *arguments: Sort | None) -> Sort | None:
     for argument in arguments:
         if argument is None:
             return None
-        size += 1 if argument.__class__ is str else _size(argument)
+        if argument.__class__ is str:
+            size += 1
+            continue
+        todo: list[Sort | int] = [argument]
+        while todo:
+            item = todo.pop()
+            if isinstance(item, tuple):
+                todo.extend(item)
+            else:
+                size += 1
     if size > MAX_NODES:
         return None
     if name == "->" and isinstance(arguments[-1], tuple) and arguments[-1][:1] == ("->",):
@@ -134,61 +144,41 @@ def compound(name: str, *arguments: Sort | None) -> Sort | None:
     return (name, *arguments)  # type: ignore[arg-type]  # no None
 
 
-def _size(sort: Sort) -> int:
-    """Count the names and indices of a sort."""
-    count, todo = 0, [sort]
-    while todo:
-        item = todo.pop()
-        if isinstance(item, tuple):
-            todo.extend(item)  # type: ignore[arg-type]  # indices are counted as they are
-        else:
-            count += 1
-    return count
-
-
 def bitvector(width: int) -> Sort | None:
     """Return the sort of bit-vectors of a width; None if the width is 0, negative or too large."""
     return ("BitVec", width) if 0 < width <= MAX_INDEX else None
 
 
-def print_sort(sort: Sort) -> bytes:
-    """Return the SMT-LIB text of a sort, its abbreviations expanded."""
+def print_sort(sort: Sort, short: Mapping[Sort, bytes] = MappingProxyType({})) -> bytes:
+    """Return the SMT-LIB text of a sort, its abbreviations expanded but for those in `short`."""
     if isinstance(sort, str):
         name = sort[1:] if is_variable(sort) else sort
         return name.encode("utf-8", "surrogateescape")
     if sort[0] == "Tuple" and len(sort) == 1:
         return b"UnitTuple"
-    parts = [b"%d" % part if isinstance(part, int) else print_sort(part) for part in sort]
+    if sort in short:
+        return short[sort]
+    parts = [b"%d" % part if isinstance(part, int) else print_sort(part, short) for part in sort]
     if isinstance(sort[-1], int):
         parts.insert(0, b"_")
     return b"(" + b" ".join(parts) + b")"
 
 
-def write_sort(sort: Sort) -> bytes:
-    """Return the SMT-LIB text of a sort, a float's by its short name."""
-    if isinstance(sort, str) or isinstance(sort[-1], int) or len(sort) == 1:
-        return _SHORT.get(sort) or print_sort(sort)
-    parts = (b"%d" % part if isinstance(part, int) else write_sort(part) for part in sort)
-    return b"(" + b" ".join(parts) + b")"
-
-
-def is_variable(sort: Sort | int) -> bool:
+def is_variable(sort: Sort | int | None) -> bool:
     """Return whether a sort is a sort variable."""
     return isinstance(sort, str) and sort[:1] == "'"
 
 
 def is_open(sort: Sort | int | None) -> bool:
     """Return whether a sort holds a sort variable."""
-    if isinstance(sort, tuple):
-        return any(map(is_open, sort))
-    return isinstance(sort, str) and sort[:1] == "'"
+    return any(map(is_open, sort)) if isinstance(sort, tuple) else is_variable(sort)
 
 
 def variables(sort: Sort | int | None) -> set[str]:
     """Return the sort variables in a sort."""
     if isinstance(sort, tuple):
         return set().union(*map(variables, sort))
-    return {sort} if isinstance(sort, str) and is_variable(sort) else set()
+    return {str(sort)} if is_variable(sort) else set()
 
 
 def match(pattern: Sort | int, sort: Sort | int, bindings: dict[str, Sort | int]) -> bool:
@@ -225,7 +215,7 @@ def parse_sort(
     document: Document,
     node: int,
     meanings: Mapping[bytes, SortMeaning],
-    refs: array[int] | None = None,
+    refs: array[int],
 ) -> Sort | None:
     """Return the sort written at a node, None if it is unknown or not well-formed.
 
@@ -266,15 +256,12 @@ def parse_sort(
 
 
 def _resolve(
-    document: Document,
-    node: int,
-    meanings: Mapping[bytes, SortMeaning],
-    refs: array[int] | None,
+    document: Document, node: int, meanings: Mapping[bytes, SortMeaning], refs: array[int]
 ) -> tuple[SortMeaning | None, bytes]:
     """Look up the symbol at a node; return its meaning, if any, and canonical spelling."""
     token = canonical(document.source(node))
     meaning = meanings.get(token)
-    if meaning is not None and refs is not None:
+    if meaning is not None:
         refs[node] = meaning.definition
     return meaning, token
 
@@ -284,7 +271,7 @@ def _apply(
     head: int,
     arguments: list[Sort | None],
     meanings: Mapping[bytes, SortMeaning],
-    refs: array[int] | None,
+    refs: array[int],
 ) -> Sort | None:
     """Return the sort of the symbol at `head` applied to arguments."""
     if head < 0:
@@ -309,7 +296,6 @@ def _apply(
 
 
 def _indexed(document: Document, node: int) -> Sort | None:
-    """Return the sort (_ name index ...) at a node."""
     parts = [document.source(child) for child in islice(document.children(node), 5)]
     if len(parts) < 3 or _INDEXED.get(parts[1]) != len(parts) - 2:
         return None

@@ -12,8 +12,7 @@ from reducekit.format import pass_
 from reducekit.frontends.smt2.language.commands import head_of
 from reducekit.frontends.smt2.language.scopes import Definition
 from reducekit.frontends.smt2.language.sorts import print_sort
-from reducekit.frontends.smt2.language.terms import Terms
-from reducekit.frontends.smt2.language.view import ScriptView
+from reducekit.frontends.smt2.language.view import ScriptView, Terms
 from reducekit.search.problem import IndependentItems, Selection
 
 _DEFINES = frozenset(b"define-fun define-fun-rec define-const".split())

@@ -13,6 +13,7 @@ name that is used elsewhere is kept.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -21,12 +22,11 @@ from itertools import count, islice
 from reducekit.change import Change, Edit
 from reducekit.format import Schedule
 from reducekit.frontends.smt2.language.commands import head_of
-from reducekit.frontends.smt2.language.constants import is_constant, literal_value
-from reducekit.frontends.smt2.language.logics import Theories, theories_of
+from reducekit.frontends.smt2.language.constants import literal_value
+from reducekit.frontends.smt2.language.operators import theories_in
 from reducekit.frontends.smt2.language.script import Script
 from reducekit.frontends.smt2.language.sorts import Sort, print_sort
-from reducekit.frontends.smt2.language.terms import Terms, subterms
-from reducekit.frontends.smt2.language.view import ScriptView
+from reducekit.frontends.smt2.language.view import ScriptView, Terms, subterms
 from reducekit.frontends.smt2.passes.drop import Drop, Scopes
 from reducekit.search.problem import IndependentChanges, IndependentItems, Selection
 
@@ -52,8 +52,8 @@ class Phase:
     kind: str
     commands: Collection[bytes]
     step: str
-    theory: str
-    """A field of `Theories` that a logic of the script must have; none for Core."""
+    theories: Collection[str]
+    """A logic of the script must have one of these; empty for Core."""
     substitute: Substitute | str
     """How, or the sort of the terms to replace by variables."""
 
@@ -64,8 +64,8 @@ class Phase:
 
     def problem(self, view: ScriptView) -> IndependentItems | None:
         """Return the substitutions of all terms, in the order of the text."""
-        script, document, names = view.script, view.document, view.terms.names
-        if not _applies(script, self.theory):
+        script, document = view.script, view.document
+        if not applies(script, self.theories):
             return None
         nodes, changes = [], []
         for node in terms_of(script, self.commands):
@@ -73,12 +73,12 @@ class Phase:
                 # Replacing a variable by a variable gains nothing.
                 compound = document.stop[node] > node + 1
                 fits = compound and _is_of(script.sort[node], self.substitute)
-                if not fits or is_constant(document, script, node):
+                if not fits or is_constant(script, node):
                     continue
                 edits: tuple[Edit, ...] | None = (Edit(node, ()),)
             else:
                 edits = self.substitute(view.terms, node)
-            if edits is not None and not names.lost(edits[0]):
+            if edits is not None and not view.terms.lost(edits[0]):
                 nodes.append(node)
                 changes.append(Change(edits, self.name))
         if not nodes:
@@ -135,18 +135,17 @@ class FreshItems(IndependentItems):
         return Change(tuple(edits), self.what)
 
 
-def _applies(script: Script, theory: str) -> bool:
-    """Return whether a script's logic has a theory; Core, which has no name, is in each."""
-    if not theory:
-        return True
+def applies(script: Script, theories: Collection[str]) -> bool:
+    """Return whether a logic of a script has one of these theories; an unknown logic has all."""
     document = script.document
-    logics = [
-        document.source(command + 2)
+    known = [
+        theories_in(document.source(command + 2).decode("ascii", "replace"))
         for command, name in zip(script.commands, script.names, strict=True)
         if name == b"set-logic" and document.stop[command] == command + 3
     ]
-    known = map(theories_of, logics) if logics else (Theories(),)
-    return any(getattr(each, theory) for each in known)
+    return not theories or any(
+        each is None or not each.isdisjoint(theories) for each in known or [None]
+    )
 
 
 def terms_of(script: Script, commands: Collection[bytes]) -> Iterator[int]:
@@ -195,10 +194,33 @@ def _place(script: Script, index: int) -> int:
 # The substitutions of the steps.
 
 
+_NUMBER = rb"-?[0-9]+(?:\.[0-9]*|/[0-9]+)?"
+_SIGNED = rb"(?:%s|\(\s*-\s+%s\s*\))" % (_NUMBER, _NUMBER)
+_CONSTANT = re.compile(
+    rb"""%s | \(\s*[-/](?:\s+%s){1,3}\s*\) | true | false
+        | \#b[01]+ | \#x[0-9a-fA-F]+ | \(\s*_\s+bv[0-9]+\s+[0-9]+\s*\)
+    """
+    % (_SIGNED, _SIGNED),
+    re.VERBOSE,
+)
+_MOST = 11  # nodes of a quotient of three negated numbers
+
+
+def is_constant(script: Script, node: int) -> bool:
+    """Return whether a term is a truth value, a bit-vector or a number that is written out.
+
+    Also a negated number and a quotient of numbers, which SMT-LIB has no literals for.
+    """
+    last = script.document.stop[node]
+    if last > node + _MOST or any(ref >= 0 for ref in script.refs[node:last]):
+        return False
+    return _CONSTANT.fullmatch(script.document.source(node)) is not None
+
+
 def _to_constant(sort: str, number: int, terms: Terms, node: int) -> tuple[Edit, ...] | None:
     """Replace a non-constant term by constant `number` of its sort."""
     own = terms.script.sort[node]
-    if not _is_of(own, sort) or is_constant(terms.document, terms.script, node):
+    if not _is_of(own, sort) or is_constant(terms.script, node):
         return None
     # The paper has 0 for numbers and both truth values; `constants` has them in that order.
     constants = terms.constants(own)
@@ -260,24 +282,26 @@ def _is_uniform(bit: int, terms: Terms, node: int) -> bool:
     return value.bit_length() == sort[1] and not value & (value + 1)
 
 
-_STEPS: Sequence[tuple[str, str, Substitute | str]] = (
-    ("bit-vectors to 0", "bit_vectors", partial(_to_constant, "BitVec", 0)),
-    ("bit-vectors to variables", "bit_vectors", "BitVec"),
-    ("bvor of 0", "bit_vectors", partial(_without_units, b"bvor", partial(_is_uniform, 0))),
-    ("bvand of ones", "bit_vectors", partial(_without_units, b"bvand", partial(_is_uniform, 1))),
-    ("Ints to 0", "ints", partial(_to_constant, "Int", 0)),
-    ("Ints to variables", "ints", "Int"),
-    ("Reals to 0", "reals", partial(_to_constant, "Real", 0)),
-    ("Reals to variables", "reals", "Real"),
-    ("let to body", "", _let_to_body),
-    ("Booleans to false", "", partial(_to_constant, "Bool", 0)),
-    ("Booleans to true", "", partial(_to_constant, "Bool", 1)),
-    ("Booleans to variables", "", "Bool"),
-    ("or of false", "", partial(_without_units, b"or", partial(_is_word, b"false"))),
-    ("and of true", "", partial(_without_units, b"and", partial(_is_word, b"true"))),
-    ("store to array", "arrays", partial(_to_part, b"store", 0)),
-    ("ite to left", "", partial(_to_part, b"ite", 1)),
-    ("ite to right", "", partial(_to_part, b"ite", 2)),
+_BITS, INTS = ("bitvectors",), ("ints", "int differences")
+REALS = ("reals", "real differences")
+_STEPS: Sequence[tuple[str, Collection[str], Substitute | str]] = (
+    ("bit-vectors to 0", _BITS, partial(_to_constant, "BitVec", 0)),
+    ("bit-vectors to variables", _BITS, "BitVec"),
+    ("bvor of 0", _BITS, partial(_without_units, b"bvor", partial(_is_uniform, 0))),
+    ("bvand of ones", _BITS, partial(_without_units, b"bvand", partial(_is_uniform, 1))),
+    ("Ints to 0", INTS, partial(_to_constant, "Int", 0)),
+    ("Ints to variables", INTS, "Int"),
+    ("Reals to 0", REALS, partial(_to_constant, "Real", 0)),
+    ("Reals to variables", REALS, "Real"),
+    ("let to body", (), _let_to_body),
+    ("Booleans to false", (), partial(_to_constant, "Bool", 0)),
+    ("Booleans to true", (), partial(_to_constant, "Bool", 1)),
+    ("Booleans to variables", (), "Bool"),
+    ("or of false", (), partial(_without_units, b"or", partial(_is_word, b"false"))),
+    ("and of true", (), partial(_without_units, b"and", partial(_is_word, b"true"))),
+    ("store to array", ("arrays",), partial(_to_part, b"store", 0)),
+    ("ite to left", (), partial(_to_part, b"ite", 1)),
+    ("ite to right", (), partial(_to_part, b"ite", 2)),
 )
 
 

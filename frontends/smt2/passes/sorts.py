@@ -9,9 +9,8 @@ from reducekit.change import Change, Edit, Template
 from reducekit.format import pass_
 from reducekit.frontends.smt2.language.commands import head_of
 from reducekit.frontends.smt2.language.scopes import Definition
-from reducekit.frontends.smt2.language.sorts import Sort, substitute, write_sort
-from reducekit.frontends.smt2.language.terms import Terms
-from reducekit.frontends.smt2.language.view import ScriptView
+from reducekit.frontends.smt2.language.sorts import FLOATS, Sort, print_sort, substitute
+from reducekit.frontends.smt2.language.view import ScriptView, Terms
 from reducekit.frontends.smt2.passes.declarations import Part, PartItems, bare, body_of
 from reducekit.search.problem import (
     IndependentChanges,
@@ -94,7 +93,7 @@ def _written_out(terms: Terms, use: int, definition: Definition) -> Template | N
     if sort is None:
         return None
     # Numbers of gaps stand between the literal parts.
-    parts = _GAP.split(write_sort(sort))
+    parts = _GAP.split(print_sort(sort, FLOATS))
     template = [
         arguments[int(part)] if place % 2 else part for place, part in enumerate(parts) if part
     ]

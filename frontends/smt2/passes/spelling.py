@@ -9,15 +9,10 @@ from dataclasses import dataclass, replace
 from reducekit.change import Change, Edit
 from reducekit.document import Document
 from reducekit.format import pass_
-from reducekit.frontends.smt2.language.constants import (
-    is_constant,
-    literal_value,
-    short_names,
-    shortest,
-)
+from reducekit.frontends.smt2.language.constants import literal_value, short_names, shortest
 from reducekit.frontends.smt2.language.parser import QUOTED, STRING, parse
 from reducekit.frontends.smt2.language.script import Script, analyse
-from reducekit.frontends.smt2.language.sorts import RESERVED
+from reducekit.frontends.smt2.language.sorts import FLOATS, RESERVED, print_sort
 from reducekit.frontends.smt2.language.theories import TAKEN
 from reducekit.frontends.smt2.language.view import ScriptView
 from reducekit.search.problem import (
@@ -143,13 +138,7 @@ class Rename:
 
 _LITERAL = re.compile(rb"\(\s*_\s+bv([0-9]{1,99})\s+([0-9]{1,6})\s*\)")
 _WHOLE = re.compile(rb"([0-9]{1,99})\.0")
-# The names of float sorts (theory FloatingPoint).
-_FLOATS = {
-    b"(_ FloatingPoint 5 11)": b"Float16",
-    b"(_ FloatingPoint 8 24)": b"Float32",
-    b"(_ FloatingPoint 11 53)": b"Float64",
-    b"(_ FloatingPoint 15 113)": b"Float128",
-}
+_FLOATS = {print_sort(sort): name for sort, name in FLOATS.items()}
 # It takes a second parse, with the sorts of all terms, for each such change.
 _CHECKED = 20_000
 """Scripts with more nodes are not parsed again to check that a change keeps them well-sorted."""
@@ -355,8 +344,7 @@ class WidthTree(LeafTree):
         self.literals: dict[int, list[tuple[int, int]]] = {}
         for node, sort in enumerate(script.sort):
             if isinstance(sort, tuple) and sort[0] == "BitVec" and isinstance(sort[1], int):
-                constant = is_constant(document, script, node)
-                value = literal_value(source(node)) if constant else None
+                value = literal_value(source(node)) if stop[node] <= node + 4 else None
                 if value is not None:
                     self.literals.setdefault(sort[1], []).append((node, value))
         widths = set(self.numerals) | set(self.literals)

@@ -19,8 +19,7 @@ from collections.abc import Iterator, Sequence
 from reducekit.change import Change, Edit, Template
 from reducekit.format import pass_
 from reducekit.frontends.smt2.language.commands import head_of
-from reducekit.frontends.smt2.language.terms import Terms, subterms
-from reducekit.frontends.smt2.language.view import ScriptView
+from reducekit.frontends.smt2.language.view import ScriptView, Terms, subterms
 from reducekit.search.lazy import Lazy
 from reducekit.search.problem import (
     FixedSearch,
@@ -251,9 +250,7 @@ class ScriptTree(LeafTree):
         constants = self.terms.constants(self.terms.script.sort[node])[:1]
         edits = [Edit(node, (constant,)) for constant in constants if constant != own]
         return [
-            Move(Change((edit,), "constant"), ())
-            for edit in edits
-            if not self.terms.names.lost(edit)
+            Move(Change((edit,), "constant"), ()) for edit in edits if not self.terms.lost(edit)
         ]
 
     def children(self, node: int, dropped: Selection) -> Sequence[int]:

@@ -1,10 +1,10 @@
-"""Default constants are of the sort they are for, and are recognised as constants."""
+"""Default constants are of the sort they are for."""
 
 import cvc5
 import pytest
 import z3
 
-from reducekit.frontends.smt2.language.constants import default_constants, is_constant
+from reducekit.frontends.smt2.language.constants import default_constants
 from reducekit.frontends.smt2.language.parser import parse
 from reducekit.frontends.smt2.language.script import Script, analyse
 
@@ -79,8 +79,6 @@ def test_default_constants(sort: bytes, expected: list[bytes]) -> None:
         node = again.commands[-1] + 3
         if constant != b"0":
             assert again.sort[node] == declared
-        closed = not constant.startswith((b"(bvnot", b"(pair", b"(tuple"))
-        assert is_constant(document, again, node) is closed
 
 
 @pytest.mark.parametrize(("sort", "constants"), cases(TABLE))
@@ -103,38 +101,3 @@ def test_cvc5_agrees_on_the_sort(sort: bytes, constants: list[bytes]) -> None:
     while not (command := parser.nextCommand()).isNull():
         command.invoke(solver, parser.getSymbolManager())
     assert len(solver.getAssertions()) == len(constants)
-
-
-@pytest.mark.parametrize(
-    ("term", "expected"),
-    [
-        (b"(- 5)", True),
-        (b"(- 5 3)", True),
-        (b"(/ 1.0 3.0)", True),
-        (b"(fp #b0 #b00 #b000)", True),
-        (b"(_ char #x41)", True),
-        (b"|dark green|", True),
-        (b"(as none (Lst Int))", True),
-        (b"((as const (Array Int Int)) ((as const (Array Int Int)) 5))", True),
-        (b"((as const (Array Int Int)) (f 5))", False),
-        (b"((as const (Array Int Int)))", False),
-        (b"(+ 1 2)", False),
-        (b"(- x)", False),
-        (b"x", False),
-        (b"(mixed red)", False),
-        (b"()", False),
-        (b"((x))", False),
-        (b"(as)", False),
-        (b"(-)", False),
-    ],
-)
-def test_is_constant(term: bytes, expected: bool) -> None:
-    document = parse(DECLARATIONS + b"(get-value (" + term + b"))")
-    script = analyse(document)
-    assert is_constant(document, script, script.commands[-1] + 3) is expected
-
-
-def test_a_users_true_is_no_constant() -> None:
-    document = parse(b"(declare-const RNE Int)(get-value (RNE))")
-    script = analyse(document)
-    assert not is_constant(document, script, script.commands[-1] + 3)

@@ -84,7 +84,7 @@ def test_users_of_names_in_a_long_command_are_found() -> None:
     term = b"(and" + b" x0 (not x1)" * _STEP + b" |x2|)"
     commands = read_commands(parse(declared + b"(assert " + term + b")"))
     assert list(commands.uses[3]) == [0, 1, 2]
-    assert [list(users) for users in commands.users] == [[3], [3], [3], []]
+    assert [list(commands.users[at]) for at in range(4)] == [[3], [3], [3], []]
 
 
 def wide(count: int) -> bytes:

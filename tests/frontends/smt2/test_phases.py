@@ -7,10 +7,16 @@ from reducekit.events import Accepted, Event
 from reducekit.executors.executor import InProcess
 from reducekit.format import Pass, Schedule
 from reducekit.frontends.smt2 import Smt2
-from reducekit.frontends.smt2.language.logics import Theories, theories_of
 from reducekit.frontends.smt2.language.parser import parse
+from reducekit.frontends.smt2.language.script import analyse
 from reducekit.frontends.smt2.language.view import ScriptView
-from reducekit.frontends.smt2.passes.phases import FreshItems, paper_schedule, terms_of
+from reducekit.frontends.smt2.passes.phases import (
+    FreshItems,
+    applies,
+    is_constant,
+    paper_schedule,
+    terms_of,
+)
 from reducekit.reduction import Reduction
 from reducekit.run import Limits
 from reducekit.search.problem import NOTHING, IndependentChanges
@@ -19,6 +25,8 @@ from reducekit.strategies.halving import halving
 from tests.frontends.smt2.paper import FIGURE_1
 
 HEAD = b"(set-logic UFNIA) (declare-sort sort1 0) (declare-fun x () sort1) (declare-fun y () sort1)"
+
+ASKED = {"bitvectors", "ints", "int differences", "reals", "real differences", "arrays"}
 
 
 class Paper(Smt2):
@@ -240,20 +248,43 @@ def test_the_variable_of_a_get_value_is_declared_before_the_check_sat() -> None:
 @pytest.mark.parametrize(
     ("logic", "theories"),
     [
-        (b"UFNIA", Theories(False, True, False, False)),
-        (b"QF_AUFBV", Theories(True, False, False, True)),
-        (b"QF_IDL", Theories(False, True, False, False)),
-        (b"QF_RDL", Theories(False, False, True, False)),
-        (b"AUFLIRA", Theories(False, True, True, True)),
-        (b"QF_UF", Theories(False, False, False, False)),
-        (b"ALL", Theories()),
-        (b"HORN", Theories()),
-        (b"\xff", Theories()),
-        (b"", Theories()),
+        (b"UFNIA", {"ints"}),
+        (b"QF_AUFBV", {"bitvectors", "arrays"}),
+        (b"QF_IDL", {"int differences"}),
+        (b"AUFLIRA", {"ints", "reals", "arrays"}),
+        (b"QF_UF", set()),
+        (b"HORN", ASKED),
+        (b"\xff", ASKED),
     ],
 )
-def test_theories_of_logics(logic: bytes, theories: Theories) -> None:
-    assert theories_of(logic) == theories
+def test_theories_of_logics(logic: bytes, theories: set[str]) -> None:
+    script = analyse(parse(b"(set-logic %s)" % logic))
+    assert {each for each in ASKED if applies(script, (each,))} == theories
+
+
+@pytest.mark.parametrize(
+    ("term", "expected"),
+    [
+        (b"true", True),
+        (b"#x0F", True),
+        (b"(_ bv3 8)", True),
+        (b"-5.5", True),
+        (b"(- 5)", True),
+        (b"(- 5 3)", True),
+        (b"(/ 1.0 (- 3.0))", True),
+        (b"(+ 1 2)", False),
+        (b"(- x)", False),
+        (b"(- (- (- 1)))", False),
+        (b"(- 1 1 1 1)", False),
+        (b"x", False),
+        (b"7", False),
+        (b"()", False),
+        (b"(-)", False),
+    ],
+)
+def test_is_constant(term: bytes, expected: bool) -> None:
+    script = analyse(parse(b"(declare-const 7 Int)(get-value (%s))" % term))
+    assert is_constant(script, script.commands[-1] + 3) is expected
 
 
 def test_steps_of_theories_that_the_logic_lacks_are_skipped() -> None:

@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reducekit.frontends.smt2.language.constants import default_constants, is_constant
+from reducekit.frontends.smt2.language.constants import default_constants
 from reducekit.frontends.smt2.language.parser import parse
 from reducekit.frontends.smt2.language.script import analyse
 from reducekit.frontends.smt2.language.sorts import MAX_NODES, print_sort
+from reducekit.frontends.smt2.passes.phases import is_constant
 
 WORDS = """assert declare-fun declare-const declare-sort define-sort define-fun define-fun-rec push
     pop define-funs-rec declare-datatypes declare-datatype declare-sort-parameter define-const reset
@@ -50,7 +51,7 @@ def test_arbitrary_nested_junk(parts: list[str]) -> None:
             assert print_sort(sort)
             default_constants(sort, script)
         if script.is_term[node]:
-            is_constant(document, script, node)
+            is_constant(script, node)
     for definition in script.definitions:
         assert document.stop[definition.node] == definition.node + 1
         assert definition.binder < definition.node < document.stop[definition.binder]
@@ -88,7 +89,7 @@ def test_terms_nested_deep(opening: str, inner: str, closing: str) -> None:
     document = parse(f"{declarations}(assert {opening * DEPTH}{inner}{closing * DEPTH})".encode())
     script = analyse(document)
     assert script.names[-1] == b"assert"
-    assert is_constant(document, script, script.commands[-1] + 2) in (True, False)
+    assert not is_constant(script, script.commands[-1] + 2)
 
 
 @pytest.mark.slow

@@ -118,7 +118,7 @@ def test_scopes_without_numbers_are_removed_as_a_whole() -> None:
 def test_a_definition_of_a_dialect_and_its_uses_go_together() -> None:
     text = b"(define n 3)(declare-map m (Int) (not (Bool) Bool))(assert (> n 2))(check-sat)"
     commands = read_commands(parse(text))
-    assert [list(each) for each in commands.users] == [[2], [], [], []]
+    assert [list(commands.users[at]) for at in range(4)] == [[2], [], [], []]
 
 
 def lax(text: bytes) -> bool:
