@@ -59,6 +59,10 @@ class Document:
         """Return the bytes of a node."""
         return self.text[self.start[node] : self.end[node]]
 
+    def size(self, node: int) -> int:
+        """Return the number of bytes of a node."""
+        return self.end[node] - self.start[node]
+
     def children(self, node: int) -> Iterator[int]:
         """Yield the direct children of a node, first to last."""
         stop = self.stop

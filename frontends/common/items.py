@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import cached_property
 
 from reducekit.change import Change, Edit
 from reducekit.document import Document
-from reducekit.search.problem import NOTHING, Closure, IndependentItems, Items, Selection
+from reducekit.search.problem import (
+    NOTHING,
+    Closure,
+    IndependentItems,
+    Items,
+    LeafTree,
+    Move,
+    Selection,
+)
 
 
 class NodeItems(IndependentItems):
@@ -33,6 +41,40 @@ class NodeItems(IndependentItems):
     def change(self, chosen: Selection, taken: Selection) -> Change:
         nodes, edit = self.nodes, self.edit
         return Change(tuple(edit(nodes[item]) for item in sorted(chosen)), self.what)
+
+
+class NodeTree(LeafTree):
+    """Nodes to be replaced from the top down, by functions of a node.
+
+    `weight` returns its size, `moves` what may replace it, `children` the nodes below it.
+    """
+
+    def __init__(
+        self,
+        roots: Sequence[int],
+        weight: Callable[[int], int],
+        moves: Callable[[int], Sequence[Move]],
+        children: Callable[[int], Sequence[int]] = lambda node: (),
+    ) -> None:
+        self.roots: Sequence[int] = roots
+        self._weight, self._moves, self._children = weight, moves, children
+
+    def weight(self, node: int) -> int:
+        return self._weight(node)
+
+    def moves(self, node: int) -> Sequence[Move]:
+        return self._moves(node)
+
+    def children(self, node: int, dropped: Selection) -> Sequence[int]:
+        return self._children(node)
+
+
+def replaced(node: int, parts: Iterable[int], texts: Iterable[bytes], what: str) -> Iterator[Move]:
+    """Yield the replacements of a node by its parts, which are searched next, and by texts."""
+    for part in parts:
+        yield Move(Change((Edit(node, (part,)),), what), (part,))
+    for text in texts:
+        yield Move(Change((Edit(node, (text,)),), what), ())
 
 
 class WholeItems(IndependentItems):

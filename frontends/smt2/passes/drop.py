@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 from reducekit.change import Change, Edit
 from reducekit.document import Document
 from reducekit.format import pass_
+from reducekit.frontends.common.items import NodeTree
 from reducekit.frontends.smt2.language.commands import Commands
 from reducekit.frontends.smt2.language.view import ScriptView
 from reducekit.search.problem import (
@@ -16,7 +18,6 @@ from reducekit.search.problem import (
     FixedSearch,
     IndependentChanges,
     Items,
-    LeafTree,
     Move,
     Selection,
 )
@@ -62,8 +63,7 @@ class CommandItems(Items):
 
     @cached_property
     def weights(self) -> Sequence[int]:
-        start, end, nodes = self.document.start, self.document.end, self.commands.nodes
-        return array("i", (end[nodes[index]] - start[nodes[index]] for index in self.indices))
+        return array("i", (self.document.size(self.commands.nodes[at]) for at in self.indices))
 
     def close(self, chosen: Selection, taken: Selection) -> Closure:
         """Add users and partners, then the definitions that only they used."""
@@ -125,22 +125,19 @@ class CommandItems(Items):
         return self.change(chosen | closure.required | closure.orphaned, frozenset())
 
 
+@dataclass(frozen=True)
 class Drop:
     """Removes commands, selected by name: those in `only`, except those in `keep`."""
 
-    def __init__(
-        self, name: str, only: Collection[bytes] = (), keep: Collection[bytes] = ()
-    ) -> None:
-        self.name = name
-        self.only = frozenset(only)
-        self.keep = frozenset(keep)
+    name: str
+    only: Collection[bytes] = ()
+    keep: Collection[bytes] = ()
 
     def problem(self, view: ScriptView) -> Items | None:
         """Return the selected commands, in the order of the script."""
-        names = view.commands.names
         found = [
             index
-            for index, name in enumerate(names)
+            for index, name in enumerate(view.commands.names)
             if name not in self.keep and (not self.only or name in self.only)
         ]
         return CommandItems(view.document, view.commands, found) if found else None
@@ -179,11 +176,9 @@ class DropBackward:
         # Numbers in an array, not changes in a list: a script may have millions of commands.
         found = array("i", sorted(range(len(commands.nodes)), key=rank))
         free = len(found) - commands.names.count(b"assert")
-        return (
-            CommandItems(view.document, commands, found, bare=self.last, free=free)
-            if found
-            else None
-        )
+        if not found:
+            return None
+        return CommandItems(view.document, commands, found, bare=self.last, free=free)
 
 
 _NEEDED = 0.02
@@ -250,7 +245,6 @@ def single_assert(view: ScriptView) -> Items | None:
 
     This hardly ever succeeds, so any run of commands that contains the assert would be rejected.
     """
-    # One change; None unless there is exactly one assert.
     commands = view.commands
     if commands.names.count(b"assert") != 1:
         return None
@@ -264,7 +258,6 @@ def beside_assert(view: ScriptView) -> Items | None:
 
     Often all of them can be removed at once. `DropBackward` would mix them with other commands.
     """
-    # These commands; None unless there is exactly one assert.
     commands = view.commands
     if commands.names.count(b"assert") != 1:
         return None
@@ -276,33 +269,13 @@ def beside_assert(view: ScriptView) -> Items | None:
     return CommandItems(view.document, commands, found) if found else None
 
 
-class RunTree(LeafTree):
-    """Runs of commands, each removed as a whole, with everything that only it uses."""
-
-    def __init__(self, view: ScriptView, runs: Sequence[Sequence[int]]) -> None:
-        self.runs = runs
-        commands = view.commands
-        self.items = CommandItems(view.document, commands, range(len(commands.nodes)))
-
-    @property
-    def roots(self) -> Sequence[int]:
-        return range(len(self.runs))
-
-    def weight(self, node: int) -> int:
-        return sum(self.items.weights[index] for index in self.runs[node])
-
-    def moves(self, node: int) -> Sequence[Move]:
-        return [Move(self.items.closed_change(self.runs[node]), ())]
-
-
 @pass_("runs of commands")
-def runs(view: ScriptView) -> RunTree | None:
+def runs(view: ScriptView) -> NodeTree | None:
     """Removes runs of several commands, where no single command can be removed.
 
     Some failures depend on the number of commands, through an address or the size of a table. A
     failure with sixteen objectives may still occur with thirteen, but not with fifteen.
     """
-    # Runs; None if very few or very many commands are left.
     commands = view.commands
     found = [
         index
@@ -316,7 +289,12 @@ def runs(view: ScriptView) -> RunTree | None:
         for length in _LENGTHS
         for start in range(0, len(found) - length + 1, length)
     ]
-    return RunTree(view, runs)
+    items = CommandItems(view.document, commands, range(len(commands.nodes)))
+    return NodeTree(
+        range(len(runs)),
+        lambda run: sum(items.weights[index] for index in runs[run]),
+        lambda run: [Move(items.closed_change(runs[run]), ())],
+    )
 
 
 _LOG = 8
@@ -355,10 +333,7 @@ class ScopeItems(Items):
                 within += commands.nodes[at:inner]
                 at = commands.partner[inner] + 1 if inner in number else inner
             self.nodes.append(within)
-        start, end = document.start, document.end
-        self.weights: Sequence[int] = [
-            sum(end[node] - start[node] for node in nodes) for nodes in self.nodes
-        ]
+        self.weights: Sequence[int] = [sum(map(document.size, nodes)) for nodes in self.nodes]
 
     def close(self, chosen: Selection, taken: Selection) -> Closure:
         required: set[int] = set()
@@ -389,41 +364,6 @@ def blocks(view: ScriptView) -> ScopeItems | None:
     return items if items.nodes else None
 
 
-class ScopeTree(LeafTree):
-    """Command-level scopes (push to pop), each removed as a whole (ddSMT paper, section 2.2).
-
-    Alternatively, only the pop is removed, which leaves the scope open.
-    """
-
-    def __init__(self, document: Document, commands: Commands, *, may_stay_open: bool) -> None:
-        self.document = document
-        self.commands = commands
-        self.may_stay_open = may_stay_open
-        self.below = _nested(commands)
-
-    @property
-    def roots(self) -> Sequence[int]:
-        return self.below[-1]
-
-    def weight(self, node: int) -> int:
-        """Return the number of bytes from a push to its pop."""
-        nodes, document = self.commands.nodes, self.document
-        return document.end[nodes[self.commands.partner[node]]] - document.start[nodes[node]]
-
-    def moves(self, node: int) -> Sequence[Move]:
-        """Return the removal of everything from a push to its pop, and that of the pop alone."""
-        pop = self.commands.partner[node]
-        nodes = self.commands.nodes[node : pop + 1]
-        found = [Move(Change(tuple(Edit(each, ()) for each in nodes), "drop scope"), ())]
-        if self.may_stay_open:
-            found.append(Move(Change((Edit(self.commands.nodes[pop], ()),), "drop pop"), ()))
-        return found
-
-    def children(self, node: int, dropped: Selection) -> Sequence[int]:
-        """Return the scopes directly inside this one."""
-        return self.below[node]
-
-
 class Scopes:
     """Removes push/pop scopes, level by level."""
 
@@ -433,12 +373,27 @@ class Scopes:
         self.close = close
         """Whether each push keeps its pop."""
 
-    def problem(self, view: ScriptView) -> ScopeTree | None:
-        """Return the tree of scopes."""
+    def problem(self, view: ScriptView) -> NodeTree | None:
+        """Return the scopes, each removed as a whole (ddSMT paper, section 2.2), or left open."""
+        document, nodes, partner = view.document, view.commands.nodes, view.commands.partner
+        below = _nested(view.commands)
+        if not below[-1]:
+            return None
         # If a name is declared twice, leaving a scope open could make the declarations clash.
         may_stay_open = not self.close and _declares_each_name_once(view)
-        tree = ScopeTree(view.document, view.commands, may_stay_open=may_stay_open)
-        return tree if tree.roots else None
+
+        def moves(push: int) -> list[Move]:
+            pop = partner[push]
+            whole = tuple(Edit(each, ()) for each in nodes[push : pop + 1])
+            ways = ((whole, "drop scope"), ((Edit(nodes[pop], ()),), "drop pop"))
+            return [Move(Change(*each), ()) for each in ways[: 1 + may_stay_open]]
+
+        return NodeTree(
+            below[-1],
+            lambda push: document.end[nodes[partner[push]]] - document.start[nodes[push]],
+            moves,
+            below.__getitem__,
+        )
 
 
 def _declares_each_name_once(view: ScriptView) -> bool:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 
 from reducekit.change import Change, Edit
 from reducekit.document import Document
 from reducekit.format import pass_
+from reducekit.frontends.common.items import NodeTree, replaced
 from reducekit.frontends.smt2.language.commands import head_of
 from reducekit.frontends.smt2.language.view import ScriptView
 from reducekit.frontends.smt2.passes.declarations import Part, PartItems
 from reducekit.frontends.smt2.passes.phases import PATTERNS
-from reducekit.search.problem import LeafTree, Move, Selection
+from reducekit.search.problem import Move
 
 # A keyword is the subject of these commands, not an attribute: without it nothing is left of them.
 _NO_ATTRIBUTES = frozenset(b"set-option set-info get-option get-info set-logic".split())
@@ -76,7 +77,6 @@ def pattern_terms(view: ScriptView) -> PartItems | None:
 @pass_("queried terms")
 def queried_terms(view: ScriptView) -> Iterator[Change]:
     """Removes terms from queries such as get-value."""
-    # One change per element of such a list; get-value keeps at least one.
     document = view.document
     for node, name in zip(view.commands.nodes, view.commands.names, strict=True):
         children = list(document.children(node))
@@ -85,10 +85,8 @@ def queried_terms(view: ScriptView) -> Iterator[Change]:
             # the list of check-sat-assuming may be empty.
             elements = list(document.children(children[1]))
             keep = 1 if name == b"get-value" else 0
-            yield from [
-                Change((Edit(each, ()),), "drop queried terms")
-                for each in elements[: len(elements) - keep]
-            ]
+            for each in elements[: len(elements) - keep]:
+                yield Change((Edit(each, ()),), "drop queried terms")
 
 
 _CHECKS = frozenset(b"check-sat-assuming check-sat-using check-sat-assuming-model".split())
@@ -117,42 +115,27 @@ _SIMPLE = (b"skip", b"simplify")
 """Tactics that can replace any other."""
 
 
-class TacticTree(LeafTree):
-    """The tactics in Z3's commands: each can be dropped, or replaced by a part or a simple one."""
-
-    def __init__(self, view: ScriptView) -> None:
-        self.document = view.document
-        commands = view.commands
-        self.roots: Sequence[int] = [
-            each
-            for node, name in zip(commands.nodes, commands.names, strict=True)
-            if name in _TACTICS
-            for each in list(self.document.children(node))[1:]
-        ]
-        self.keep = frozenset(self.roots)
-
-    def weight(self, node: int) -> int:
-        return self.document.end[node] - self.document.start[node]
-
-    def moves(self, node: int) -> Sequence[Move]:
-        """Return the removal, if allowed, and the replacements by parts and simple tactics."""
-        found = []
-        if node not in self.keep:
-            found.append(Move(Change((Edit(node, ()),), "drop tactic"), ()))
-        parts = reversed(self.children(node, frozenset()))
-        found += [Move(Change((Edit(node, (each,)),), "tactic"), (each,)) for each in parts]
-        # `skip` does nothing and `simplify` always ends, so whatever follows them is still reached.
-        own = self.document.source(node)
-        simple = [each for each in _SIMPLE if len(each) < len(own) and own[:1] != b":"]
-        return found + [Move(Change((Edit(node, (each,)),), "tactic"), ()) for each in simple]
-
-    def children(self, node: int, dropped: Selection) -> Sequence[int]:
-        """Return the parts of a tactic, without the name of the combinator."""
-        return list(self.document.children(node))[1:]
-
-
 @pass_("tactics")
-def tactics(view: ScriptView) -> TacticTree | None:
+def tactics(view: ScriptView) -> NodeTree | None:
     """Removes tactics, or replaces them by one of their parts, `skip` or `simplify`."""
-    tree = TacticTree(view)
-    return tree if tree.roots else None
+    document, commands = view.document, view.commands
+
+    def parts(node: int) -> list[int]:
+        return list(document.children(node))[1:]  # without the name of the combinator
+
+    roots = [
+        each
+        for node, name in zip(commands.nodes, commands.names, strict=True)
+        if name in _TACTICS
+        for each in parts(node)
+    ]
+    keep = frozenset(roots)
+
+    def moves(node: int) -> list[Move]:
+        dropped = [] if node in keep else [Move(Change((Edit(node, ()),), "drop tactic"), ())]
+        # `skip` does nothing and `simplify` always ends, so whatever follows them is still reached.
+        own = document.source(node)
+        simple = [each for each in _SIMPLE if len(each) < len(own) and own[:1] != b":"]
+        return [*dropped, *replaced(node, reversed(parts(node)), simple, "tactic")]
+
+    return NodeTree(roots, document.size, moves, parts) if roots else None

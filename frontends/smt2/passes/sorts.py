@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from reducekit.change import Change, Edit, Template
 from reducekit.format import pass_
+from reducekit.frontends.common.items import NodeTree, replaced
 from reducekit.frontends.smt2.language.commands import head_of
 from reducekit.frontends.smt2.language.scopes import Definition
 from reducekit.frontends.smt2.language.sorts import FLOATS, Sort, print_sort, substitute
@@ -14,9 +15,7 @@ from reducekit.frontends.smt2.language.view import ScriptView, Terms
 from reducekit.frontends.smt2.passes.declarations import Part, PartItems, bare, body_of
 from reducekit.search.problem import (
     IndependentChanges,
-    LeafTree,
     Move,
-    Selection,
     independent,
 )
 
@@ -217,58 +216,34 @@ def _passed(terms: Terms, index: int, own: Sequence[int], body: int) -> list[lis
     return outside
 
 
-class UnusedTree(LeafTree):
-    """The sorts of unused declarations and definitions: any other sort is valid there."""
+@pass_("unused sorts")
+def unused(view: ScriptView) -> NodeTree | None:
+    """Replaces the sorts of unused declarations and definitions by simpler ones."""
+    terms, document = view.terms, view.document
+    roots: list[int] = []
+    for index, definition in enumerate(terms.script.definitions):
+        if definition.kind != "fun" or definition.sort is None or index in terms.references:
+            continue
+        head, *children = document.children(definition.binder)
+        if document.source(head) in _DECLARES and children[:1] == [definition.node]:
+            signature = children[1:]
+            if len(signature) == 2:
+                signature[:1] = document.children(signature[0])
+            roots += (each for each in signature if document.size(each) > len(_SIMPLEST))
+    roots += (
+        document.stop[document.stop[definition.node]]
+        for index, definition in _commands(terms, b"define-sort")
+        if definition.sort is not None and index not in terms.references
+    )
 
-    def __init__(self, terms: Terms) -> None:
-        self.document = document = terms.document
-        self.roots: list[int] = [
-            sort
-            for index, definition in enumerate(terms.script.definitions)
-            if definition.kind == "fun"
-            and index not in terms.references
-            and head_of(document, definition.binder) in _DECLARES
-            for sort in self._sorts(definition)
-        ]
-        self.roots += [
-            document.stop[document.stop[definition.node]]
-            for index, definition in _commands(terms, b"define-sort")
-            if definition.sort is not None and index not in terms.references
-        ]
-
-    def _sorts(self, definition: Definition) -> list[int]:
-        """Return the sorts in a declaration that are longer than the simplest sort."""
-        document = self.document
-        children = list(document.children(definition.binder))
-        if definition.sort is None or children[1:2] != [definition.node]:
-            return []
-        signature = children[2:]
-        if len(signature) == 2:
-            signature[:1] = document.children(signature[0])
-        return [each for each in signature if len(document.source(each)) > len(_SIMPLEST)]
-
-    def weight(self, node: int) -> int:
-        return self.document.end[node] - self.document.start[node]
-
-    def moves(self, node: int) -> Sequence[Move]:
-        """Return the replacements by the simplest sort and by each argument sort."""
-        # Bool stays: it is as simple as Int, and of solvers that treat predicates apart the failure
-        # may depend on it.
-        own = self.document.source(node)
-        found = [_SIMPLEST] if own != b"Bool" else []
-        moves = [Move(Change((Edit(node, (each,)),), "sort"), ()) for each in found]
-        within = self.children(node, frozenset())
-        return moves + [Move(Change((Edit(node, (each,)),), "sort"), (each,)) for each in within]
-
-    def children(self, node: int, dropped: Selection) -> Sequence[int]:
-        """Return the sorts that a sort is applied to."""
-        document = self.document
+    def within(node: int) -> list[int]:
         parts = list(document.children(node))
         return parts[1:] if parts and document.source(parts[0]) != b"_" else []
 
+    def moves(node: int) -> list[Move]:
+        # Bool stays: it is as simple as Int, and of solvers that treat predicates apart the failure
+        # may depend on it.
+        simplest = [] if document.source(node) == b"Bool" else [_SIMPLEST]
+        return [*replaced(node, (), simplest, "sort"), *replaced(node, within(node), (), "sort")]
 
-@pass_("unused sorts")
-def unused(view: ScriptView) -> UnusedTree | None:
-    """Replaces the sorts of unused declarations and definitions by simpler ones."""
-    tree = UnusedTree(view.terms)
-    return tree if tree.roots else None
+    return NodeTree(roots, document.size, moves, within) if roots else None

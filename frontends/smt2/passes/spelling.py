@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from reducekit.change import Change, Edit
 from reducekit.document import Document
 from reducekit.format import pass_
+from reducekit.frontends.common.items import NodeTree
 from reducekit.frontends.smt2.language.constants import literal_value, short_names, shortest
 from reducekit.frontends.smt2.language.parser import QUOTED, STRING, parse
 from reducekit.frontends.smt2.language.script import Script, analyse
@@ -20,7 +21,6 @@ from reducekit.search.problem import (
     IndependentChanges,
     IndependentItems,
     Items,
-    LeafTree,
     Move,
     Selection,
     independent,
@@ -327,50 +327,34 @@ def numerals(view: ScriptView) -> FixedSearch | None:
 _TARGETS = (1, 2, 4, 8, 16, 32)
 
 
-class WidthTree(LeafTree):
-    """The bit-vector widths of a script, each a node; the search tries the widest first."""
+@pass_("widths")
+def widths(view: ScriptView) -> NodeTree | None:
+    """Narrows all bit-vectors of one width at once."""
+    document, source, stop = view.document, view.document.source, view.document.stop
+    numerals: dict[int, list[int]] = {}
+    """By width: where it is written in sorts, as in `(_ BitVec 8)`."""
+    for node in range(1, len(document) - 3):
+        if stop[node] == node + 4 and source(node + 2) == b"BitVec":
+            text = source(node + 3)
+            if source(node + 1) == b"_" and text.isdigit() and len(text) < 7:
+                numerals.setdefault(int(text), []).append(node + 3)
+    literals: dict[int, list[tuple[int, int]]] = {}
+    for node, sort in enumerate(view.script.sort):
+        if isinstance(sort, tuple) and sort[0] == "BitVec" and isinstance(sort[1], int):
+            value = literal_value(source(node)) if stop[node] <= node + 4 else None
+            if value is not None:
+                literals.setdefault(sort[1], []).append((node, value))
 
-    def __init__(self, view: ScriptView) -> None:
-        self.view = view
-        document, script = view.document, view.script
-        source, stop = document.source, document.stop
-        self.numerals: dict[int, list[int]] = {}
-        """By width: where it is written in sorts, as in `(_ BitVec 8)`."""
-        for node in range(1, len(document) - 3):
-            if stop[node] == node + 4 and source(node + 2) == b"BitVec":
-                text = source(node + 3)
-                if source(node + 1) == b"_" and text.isdigit() and len(text) < 7:
-                    self.numerals.setdefault(int(text), []).append(node + 3)
-        self.literals: dict[int, list[tuple[int, int]]] = {}
-        for node, sort in enumerate(script.sort):
-            if isinstance(sort, tuple) and sort[0] == "BitVec" and isinstance(sort[1], int):
-                value = literal_value(source(node)) if stop[node] <= node + 4 else None
-                if value is not None:
-                    self.literals.setdefault(sort[1], []).append((node, value))
-        widths = set(self.numerals) | set(self.literals)
-        self.roots: Sequence[int] = sorted(width for width in widths if width > 1)
-
-    def weight(self, node: int) -> int:
-        return node
-
-    def moves(self, node: int) -> Sequence[Move]:
-        """Return the narrower widths to try, the narrowest first."""
+    def moves(width: int) -> list[Move]:
         # Sorts are checked before the test runs: what extracts a bit from a vector that is narrower
         # now, or joins two of other widths, has no sort, and a solver would say no more than that.
         found = []
-        for target in (each for each in _TARGETS if each < node):
-            edits = [Edit(each, (b"%d" % target,)) for each in self.numerals.get(node, ())]
-            edits += (
-                Edit(each, (shortest(value, target),))
-                for each, value in self.literals.get(node, ())
-            )
-            if text_is_sorted(self.view, edits):
+        for target in (each for each in _TARGETS if each < width):
+            edits = [Edit(each, (b"%d" % target,)) for each in numerals.get(width, ())]
+            edits += (Edit(e, (shortest(value, target),)) for e, value in literals.get(width, ()))
+            if text_is_sorted(view, edits):
                 found.append(Move(Change(tuple(edits), "narrow"), ()))
         return found
 
-
-@pass_("widths")
-def widths(view: ScriptView) -> WidthTree | None:
-    """Narrows all bit-vectors of one width at once."""
-    tree = WidthTree(view)
-    return tree if tree.roots else None
+    roots = sorted(width for width in {*numerals, *literals} if width > 1)
+    return NodeTree(roots, lambda width: width, moves) if roots else None

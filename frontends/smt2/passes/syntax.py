@@ -15,9 +15,12 @@ made, and a second one replaces a term by one of another sort.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 
 from reducekit.change import Change, Edit, Template
 from reducekit.format import pass_
+from reducekit.frontends.common.items import NodeTree, replaced
 from reducekit.frontends.smt2.language.commands import head_of
 from reducekit.frontends.smt2.language.view import ScriptView, Terms, subterms
 from reducekit.search.lazy import Lazy
@@ -25,7 +28,6 @@ from reducekit.search.problem import (
     FixedSearch,
     IndependentItems,
     Items,
-    LeafTree,
     Move,
     Selection,
     Tree,
@@ -226,117 +228,69 @@ def local(view: ScriptView) -> FixedSearch | None:
     return FixedSearch(over_windows(Listed(nodes, 0, weights))) if nodes else None
 
 
-class ScriptTree(LeafTree):
-    """Commands with their terms below them; each has one move, to its minimal replacement."""
+@pass_("hierarchy")
+def hierarchy(view: ScriptView) -> NodeTree | None:
+    """Removes commands and replaces terms, level by level of the script's tree."""
+    terms, document, script = view.terms, view.document, view.script
+    # No closure here: HDD as published knows no dependences, so a declaration that is dropped
+    # without its users is a check that fails. That is what the algorithm is compared by.
+    roots = view.commands.nodes
+    commands = frozenset(roots)
 
-    def __init__(self, view: ScriptView) -> None:
-        self.terms = view.terms
-        self.document = view.document
-        # No closure here: HDD as published knows no dependences, so a declaration that is dropped
-        # without its users is a check that fails. That is what the algorithm is compared by.
-        self.roots: Sequence[int] = view.commands.nodes
-        self.commands = frozenset(self.roots)
-
-    def weight(self, node: int) -> int:
-        return self.document.end[node] - self.document.start[node]
-
-    def moves(self, node: int) -> Sequence[Move]:
-        """Return the removal of a command, or the replacement of a term by a constant."""
-        if node in self.commands:
+    def moves(node: int) -> list[Move]:
+        if node in commands:
             return [Move(Change((Edit(node, ()),), "drop commands"), ())]
         # HDD only deletes; a term cannot be deleted, so the smallest constant of its sort stands
         # for it.
-        own = self.document.source(node)
-        constants = self.terms.constants(self.terms.script.sort[node])[:1]
-        edits = [Edit(node, (constant,)) for constant in constants if constant != own]
-        return [
-            Move(Change((edit,), "constant"), ()) for edit in edits if not self.terms.lost(edit)
-        ]
+        constants = terms.constants(script.sort[node])[:1]
+        if constants == [document.source(node)] or terms.lost(Edit(node, ())):
+            return []
+        return [*replaced(node, (), constants, "constant")]
 
-    def children(self, node: int, dropped: Selection) -> Sequence[int]:
-        return subterms(self.terms.script, node)
-
-
-@pass_("hierarchy")
-def hierarchy(view: ScriptView) -> ScriptTree | None:
-    """Removes commands and replaces terms, level by level of the script's tree."""
-    return ScriptTree(view) if view.commands.nodes else None
-
-
-# More probes would mostly repeat the answer of the first: whether the failure needs a valid script.
-_PROBES = 1
-
-
-class UntypedTree(LeafTree):
-    """Nodes of any kind. A number beyond the document's nodes is a node opened by a probe."""
-
-    def __init__(self, view: ScriptView, *, unchecked: bool = True) -> None:
-        self.document = view.document
-        self.unchecked = unchecked
-        self.commands = frozenset(view.commands.nodes)
-        # The heaviest assertion stands for all: if a solver does not mind nonsense there, what is
-        # below it is searched; if it does, one check was lost.
-        names = view.commands.names
-        asserts = [
-            node for node, name in zip(view.commands.nodes, names, strict=True) if name == b"assert"
-        ]
-        heaviest = sorted(asserts or view.commands.nodes, key=self.weight)[-_PROBES:]
-        self.roots: Sequence[int] = heaviest
-
-    def _node(self, node: int) -> tuple[int, bool]:
-        size = len(self.document)
-        return (node - size, True) if node >= size else (node, False)
-
-    def weight(self, node: int) -> int:
-        node, _ = self._node(node)
-        return self.document.end[node] - self.document.start[node]
-
-    def moves(self, node: int) -> Sequence[Move]:
-        """Return the removal of an opened node, and its replacements by `0` and by its children.
-
-        For other nodes, return the probes.
-        """
-        node, opened = self._node(node)
-        size = len(self.document)
-        children = list(self.document.children(node))
-        found: list[Move] = []
-        if opened:
-            found.append(_move(node, ()))
-            found.append(_move(node, (b"0",)))
-            found += [_move(node, (each,), each + size) for each in reversed(children)]
-        elif node in self.commands and len(children) > 1:
-            body = children[-1]
-            found.append(_move(node, (body,), body + size))
-            if self.document.stop[body] == body + 1:
-                found.append(_move(node, (b"(", body, b")"), body + size))
-            if not self.unchecked:
-                return found
-            inner = list(self.document.children(body))[1:]
-            inner.sort(key=self.weight, reverse=True)
-            found += [_move(body, (each,), each + size) for each in inner[:2]]
-        return found
-
-    def children(self, node: int, dropped: Selection) -> Sequence[int]:
-        node, opened = self._node(node)
-        size = len(self.document)
-        return [each + size for each in self.document.children(node)] if opened else []
+    return NodeTree(roots, document.size, moves, partial(subterms, script)) if roots else None
 
 
 def _move(node: int, template: Template, *rest: int) -> Move:
     return Move(Change((Edit(node, template),), "untyped"), rest)
 
 
+@dataclass(frozen=True)
 class Untyped:
     """Removes nodes, or replaces them by their children or 0, ignoring sorts."""
 
+    unchecked: bool = True
     name = "untyped"
 
-    def __init__(self, *, unchecked: bool = True) -> None:
-        self.unchecked = unchecked
-
-    def problem(self, view: ScriptView) -> UntypedTree | None:
+    def problem(self, view: ScriptView) -> NodeTree | None:
         """Return the tree of nodes; None if there are none, or if the script has a check."""
-        names = view.commands.names
+        names, nodes = view.commands.names, view.commands.nodes
         if not names or (not self.unchecked and any(each.startswith(b"check-") for each in names)):
             return None
-        return UntypedTree(view, unchecked=self.unchecked)
+        document, commands = view.document, frozenset(nodes)
+        opened = len(document)  # a node below a probe that succeeded is counted from here on
+
+        def children(node: int) -> list[int]:
+            below = document.children(node - opened) if node >= opened else ()
+            return [each + opened for each in below]
+
+        def moves(node: int) -> list[Move]:
+            if node >= opened:
+                parts = [_move(node - opened, (each - opened,), each) for each in children(node)]
+                return [_move(node - opened, ()), _move(node - opened, (b"0",)), *reversed(parts)]
+            within = list(document.children(node))
+            if node not in commands or len(within) < 2:
+                return []
+            body = within[-1]
+            found = [_move(node, (body,), body + opened)]
+            if document.stop[body] == body + 1:
+                found.append(_move(node, (b"(", body, b")"), body + opened))
+            inner = list(document.children(body))[1:] if self.unchecked else []
+            inner.sort(key=document.size, reverse=True)
+            return found + [_move(body, (each,), each + opened) for each in inner[:2]]
+
+        # The heaviest assertion stands for all: if a solver does not mind nonsense there, what is
+        # below it is searched; if it does, one check was lost. More probes would mostly repeat the
+        # answer.
+        asserts = [node for node, name in zip(nodes, names, strict=True) if name == b"assert"]
+        heaviest = sorted(asserts or nodes, key=document.size)[-1:]
+        return NodeTree(heaviest, lambda each: document.size(each % opened), moves, children)
