@@ -99,11 +99,9 @@ class Smt2(Format):
 
     @classmethod
     def recognises(cls, text: bytes) -> bool:
-        """Return whether a line starts with an SMT-LIB command."""
         return _COMMAND.search(text) is not None
 
     def parse(self, text: bytes) -> ScriptView:
-        """Parse a script. Raises ParseError with the position of the error."""
         return ScriptView(parse(text))
 
     def for_failure(self, described: str, *, by_chance: bool) -> Smt2:
@@ -116,13 +114,11 @@ class Smt2(Format):
         return found
 
     def check(self, text: bytes) -> FormatCheck:
-        """Return the problems for which any solver rejects the script. Raises ParseError."""
         view = self.parse(text)
         found = problems(view, extensions=True)
         return replace(super().check(text), problems=found, notes=notes(view))
 
     def refuses(self, text: bytes) -> str | None:
-        """Return why a candidate is not a standard script, with `--strict`; None if it is one."""
         if not self.standard:
             return None
         try:
@@ -134,29 +130,24 @@ class Smt2(Format):
         return f"--strict requires a standard SMT-LIB script, but {found[0]}: omit --strict"
 
     def fingerprint(self, text: bytes) -> bytes | None:
-        """Return a hash that is equal for scripts that differ only in names."""
         return fingerprint(text)
 
     def variant(self, text: bytes, number: int) -> bytes:
-        """Return the script with other names, and its assertions in another order."""
         from reducekit.frontends.smt2.answers.variants import variant
 
         return variant(text, number)
 
     def guesses(self, text: bytes, good: Sequence[Probe], bad: Probe | None) -> list[bytes]:
-        """Return the unsat core, and what is instantiated or ground besides."""
         from reducekit.frontends.smt2.answers.assertions import guesses
 
         return [] if bad is None else guesses(text, good, bad)
 
     def rejects(self, line: str, *, well_formed: bool) -> bool:
-        """Return whether a failure line says that a solver need not accept the script."""
         from reducekit.frontends.smt2.answers.failures import rejects
 
         return rejects(line, well_formed=well_formed)
 
     def skeleton(self, text: bytes) -> str:
-        """Return the operators and sorts that are left, and unusual commands."""
         from reducekit.frontends.smt2.answers.failures import skeleton
 
         return skeleton(text)
@@ -193,7 +184,6 @@ class Smt2(Format):
         return counts
 
     def pretty(self, text: bytes) -> bytes:
-        """Pretty-print a script, with long commands on several lines."""
         from reducekit.frontends.smt2.pretty import pretty
 
         return pretty(parse(text))
@@ -213,11 +203,9 @@ class Smt2(Format):
         )
 
     def claimed(self, text: bytes) -> str | None:
-        """Return the status in a script."""
         return status_of(text)
 
     def unclaimed(self, text: bytes) -> bytes:
-        """Return a script without its status."""
         return without_status(text)
 
     def overrides(self, text: bytes, words: Sequence[str]) -> list[str]:
@@ -243,13 +231,11 @@ class Smt2(Format):
         return _SETTING.sub(cut, text), list(found)
 
     def labels(self, texts: Sequence[bytes]) -> list[Part]:
-        """Return the assertions, by the names that their writer gave them."""
         from reducekit.frontends.smt2.answers.assertions import labels
 
         return labels(texts)
 
     def instances(self, text: bytes, probe: Probe) -> list[int | None]:
-        """Return how often the quantifiers of each assertion are instantiated."""
         from reducekit.frontends.smt2.answers.assertions import instances
         from reducekit.frontends.smt2.answers.variants import pieces
 
@@ -259,13 +245,11 @@ class Smt2(Format):
 
     @classmethod
     def generation(cls) -> Generation:
-        """Return the generator of scripts of any logic."""
         from reducekit.frontends.smt2.generate.offer import GENERATION
 
         return GENERATION
 
     def diagram(self, view: ScriptView) -> Diagram:
-        """Return the terms as a graph."""
         return diagram(view.script)
 
 

@@ -212,7 +212,6 @@ def labels(texts: Sequence[bytes]) -> list[Part]:
 
 
 def _assertions(text: bytes) -> list[_Assertion] | None:
-    """Return the assertions of a script; None if the text does not parse."""
     with suppress(ParseError):
         document = parse(text)
         newlines = [found.start() for found in _NEWLINE.finditer(text)]

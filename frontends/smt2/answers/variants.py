@@ -54,8 +54,6 @@ class Piece(NamedTuple):
 
 
 class _Command(NamedTuple):
-    """A command of a script, with the text between it and the one before."""
-
     place: int
     tokens: list[bytes]
     head: bytes
@@ -173,7 +171,6 @@ def _shuffled(commands: Iterable[_Command], number: int) -> list[_Command]:
 
 
 def _renamed(script: _Script, number: int) -> dict[bytes, bytes]:
-    """Return the new name of each spelling of a declared name."""
     found: dict[bytes, bytes] = {}
     taken = set(script.atoms)
     for name in script.names:

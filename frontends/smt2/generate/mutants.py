@@ -129,7 +129,6 @@ def changed(dice: Random, seed: Seed, other: Seed | None) -> bytes | None:
 
 
 def _changed(dice: Random, seed: Seed) -> bytes:
-    """Return the text of a seed with up to three changes, most of them well sorted."""
     document = seed.view.document
     changes: list[tuple[int, int, bytes]] = []
     for _ in range(TRIES):
@@ -255,13 +254,11 @@ def _commands(seed: Seed, *, drop: Sequence[bytes], suffix: bytes = b"") -> list
 
 @cache
 def _operators(logic: str) -> tuple[Signature, ...]:
-    """Return the operators of a logic."""
     return tuple(signatures(theories_of(logic)))
 
 
 @cache
 def _alike(logic: str) -> dict[bytes, tuple[bytes, ...]]:
-    """Return the operators of the same rank as each one."""
     ranks: dict[object, list[bytes]] = {}
     for each in _operators(logic):
         kind = (each.parameters, each.result, each.literals)

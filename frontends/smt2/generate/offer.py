@@ -100,7 +100,6 @@ class ScriptGenerator(InputGenerator):
         self._options = read_options(values["solver_options"], "smt2")
 
     def generate(self, seed: int) -> Generated:
-        """Make the script of a seed. Raises UsageError if no file can be mutated."""
         dice = Random(seed)
         made = self._script(dice, seed)
         # First in the script: some options cannot be set once there is a logic.

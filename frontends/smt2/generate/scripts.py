@@ -111,8 +111,6 @@ def _models(dice: Random, vocabulary: Vocabulary, script: _Script) -> None:
 
 
 def _asks(option: str, question: str, named: bool = False) -> _Change:
-    """Make a change that sets an option and asks for something after a query."""
-
     def change(dice: Random, vocabulary: Vocabulary, script: _Script) -> None:
         _option(script, option)
         if named:
@@ -208,7 +206,6 @@ def _function(dice: Random, vocabulary: Vocabulary, script: _Script) -> None:
 
 
 def _functions(dice: Random, vocabulary: Vocabulary, script: _Script) -> None:
-    """Define two functions that call each other."""
     script.declared.append(
         "(define-funs-rec ((e0 ((n Int)) Bool) (o0 ((n Int)) Bool)) "
         "((ite (<= n 0) true (o0 (- n 1))) (ite (<= n 0) false (e0 (- n 1)))))"
@@ -217,7 +214,6 @@ def _functions(dice: Random, vocabulary: Vocabulary, script: _Script) -> None:
 
 
 def _pattern(dice: Random, vocabulary: Vocabulary, script: _Script) -> None:
-    """Assert something of all values of a function, with a pattern."""
     script.declared.append("(declare-fun w0 (Int) Int)")
     relation, bound = dice.choice(("<", ">=", "distinct")), dice.randrange(9)
     script.body.insert(
@@ -353,7 +349,6 @@ def _define(terms: Terms, name: str, levels: int) -> None:
 
 
 def _body(terms: Terms, asserts: int, levels: int, queries: int) -> list[str]:
-    """Return assertions, and queries between them."""
     dice, scope = terms.dice, terms.vocabulary.constants
     checks = dice.randint(1, queries)
     after = {dice.randrange(asserts) for _ in range(checks - 1)}
@@ -380,7 +375,6 @@ def _body(terms: Terms, asserts: int, levels: int, queries: int) -> list[str]:
 
 
 def _clauses(dice: Random, atoms: Sequence[str], shape: _Shape) -> str:
-    """Return a conjunction of disjunctions of atoms and their negations."""
     clauses = []
     for _ in range(dice.choice(shape.clauses)):
         some = dice.sample(atoms, min(len(atoms), dice.choice(shape.literals)))

@@ -170,7 +170,6 @@ class Terms:
         return sort[0] == "->" or (sort[0] == "Array" and "z3" in self.vocabulary.theories)
 
     def _applied(self, sort: Sort, levels: int, scope: Scope) -> str:
-        """Return an application with a result of a sort, or a leaf if there is no operator."""
         drawn = self._difference(sort, scope) or self._application(sort)
         if drawn is None:
             return self._leaf(sort, scope)
@@ -303,7 +302,6 @@ class Terms:
         return f"({kind} ({' '.join(bound)}) {self.term('Bool', levels - 1, scope)})"
 
     def _lambda(self, sort: Sort, levels: int, scope: Scope) -> str:
-        """Return a lambda of a sort of functions or arrays with one argument."""
         assert isinstance(sort, tuple)
         _, inner, result = sort
         assert not isinstance(inner, int)

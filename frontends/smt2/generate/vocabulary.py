@@ -39,11 +39,9 @@ class _Result(NamedTuple):
     sorts: Sequence[Sort]
 
     def of(self, family: str) -> list[Any]:
-        """Return the sorts of another family."""
         return [each for each in self.sorts if isinstance(each, tuple) and each[0] == family]
 
     def width(self, fits: Callable[[int], bool]) -> int | None:
-        """Draw the width of a bit-vector."""
         widths = [each for _, each in self.of("BitVec") if fits(each)]
         return self.dice.choice(widths) if widths else None
 

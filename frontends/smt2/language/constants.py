@@ -88,7 +88,6 @@ def default_constants(sort: Sort, script: Script, depth: int = _DEPTH) -> list[b
 
 
 def _flat(sort: tuple[Any, ...], written: bytes) -> list[bytes]:
-    """Return the constants of a sort that has indices, or empty collections."""
     name = sort[0]
     if name == "BitVec" and isinstance(sort[1], int):
         width = sort[1]
@@ -107,7 +106,6 @@ def _flat(sort: tuple[Any, ...], written: bytes) -> list[bytes]:
 
 
 def _fields(sorts: Sequence[Any], script: Script, depth: int) -> bytes | None:
-    """Return the default constants of several sorts, separated by blanks; None if one has none."""
     found = [default_constants(sort, script, depth - 1)[:1] for sort in sorts] if depth else [[]]
     return b" ".join(each[0] for each in found) if all(found) else None
 

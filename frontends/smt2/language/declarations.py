@@ -41,7 +41,6 @@ def _declare(
 
 
 def _sorts(walk: Inference, node: int) -> list[Sort | None]:
-    """Return the sorts in a list of sorts."""
     if not _is_list(walk, node):
         walk.scopes.note_uses(node, node + 1)
         return []
@@ -386,7 +385,6 @@ def _tester(sorts: list[Sort | None]) -> Sort | None:
 
 
 def _declare_heap(walk: Inference, command: int, arguments: list[int]) -> None:
-    """(declare-heap (S T))."""
     for argument in arguments:
         _sorts(walk, argument)
 

@@ -338,12 +338,10 @@ class Inference:
 
 
 def _element(sort: Sort | None) -> Sort | None:
-    """Return the element sort of an array."""
     return apply_value([sort, *sort[1:-1]]) if isinstance(sort, tuple) else None  # type: ignore[list-item]
 
 
 def _array_like(arrays: Sorts, element: Sort | None) -> Sort | None:
-    """Return the sort of arrays with the indices of the first array given."""
     first = arrays[0] if arrays else None
     if isinstance(first, tuple) and first[0] == "Array":
         return compound("Array", *first[1:-1], element)  # type: ignore[arg-type]  # sorts
@@ -351,7 +349,6 @@ def _array_like(arrays: Sorts, element: Sort | None) -> Sort | None:
 
 
 def _rule_of(symbol: bytes, indices: Sequence[bytes]) -> Rule:
-    """Return the rule of an operator of the theories with these indices."""
     rule, numbers = INDEXED.get(symbol), [index(token) for token in indices]
     if rule is None or None in numbers:
         return unknown

@@ -194,8 +194,6 @@ def function(parameters: tuple[Sort, ...], result: Sort | None, partial: bool = 
 
 
 def _polymorphic(parameters: tuple[Sort, ...], result: Sort | None) -> Rule:
-    """Make the rule of a function whose rank holds sort variables."""
-
     needed = variables(result)
 
     def rule(sorts: Sorts) -> Sort | None:

@@ -222,7 +222,6 @@ class Scopes:
         return found
 
     def _rule(self, parameters: tuple[Sort, ...], sort: Sort | None) -> Rule:
-        """Return the rule of a rank, the same for the same rank."""
         rule = self._rules.get((parameters, sort))
         if rule is None:
             rule = self._rules[parameters, sort] = function(parameters, sort, partial=True)

@@ -124,7 +124,6 @@ def analyse(document: Document) -> Script:
 
 
 def _visit_terms(walk: Inference, command: int, first: int, last: int | None, listed: bool) -> None:
-    """Visit the terms of a command; record the uses in its other arguments."""
     document = walk.document
     stop = document.stop
     child = stop[command + 1]
@@ -157,13 +156,11 @@ class _Levels:
         self.global_declarations = False
 
     def finish(self, count: int) -> list[CommandScope]:
-        """Close all scopes at the end of a script of `count` commands; return them."""
         self._close(len(self.open), count)
         self.scopes[0] = self.scopes[0]._replace(last=count)
         return self.scopes
 
     def push(self, node: int, position: int) -> None:
-        """(push n)."""
         for _ in range(min(count_levels(self.walk.document, node), MAX_PUSH)):
             parent = self.open[-1][0] if self.open else 0
             self.open.append((len(self.scopes), self.walk.scopes.mark()))
@@ -179,7 +176,6 @@ class _Levels:
                 self.walk.scopes.undo(mark)
 
     def reset(self, _: int, position: int) -> None:
-        """(reset): as at the start."""
         self._close(len(self.open), position)
         self.global_declarations = False
         self.walk.numeral = "Int"
@@ -206,7 +202,6 @@ class _Levels:
             self.walk.numeral = "Real" if logic in _REAL_LOGICS else "Int"
 
     def _close(self, count: int, position: int) -> None:
-        """Close the innermost scopes at a command."""
         for _ in range(count):
             scope, _mark = self.open.pop()
             self.scopes[scope] = self.scopes[scope]._replace(last=position)

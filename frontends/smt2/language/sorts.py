@@ -273,7 +273,6 @@ def _apply(
     meanings: Mapping[bytes, SortMeaning],
     refs: array[int],
 ) -> Sort | None:
-    """Return the sort of the symbol at `head` applied to arguments."""
     if head < 0:
         return None
     meaning, token = _resolve(document, head, meanings, refs)

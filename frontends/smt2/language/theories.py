@@ -61,7 +61,6 @@ def _default(sorts: Sorts) -> Sort | None:
 
 
 def _width(sort: Sort | None) -> int | None:
-    """Return the width of a bit-vector sort."""
     if isinstance(sort, tuple) and sort[0] == "BitVec" and isinstance(sort[1], int):
         return sort[1]
     return None
@@ -358,7 +357,6 @@ INDEXED: Mapping[bytes, Indexed] = _by_name(
 
 
 def _of_table() -> tuple[dict[bytes, Rule], dict[bytes, Sort]]:
-    """Return the rules and the constants that the table of operators says."""
     ranks: dict[str, list[Signature]] = {}
     dialects: dict[str, list[Signature]] = {}
     constants: dict[bytes, Sort] = {}
@@ -406,7 +404,6 @@ TAKEN = (OPERATORS.keys() | CONSTANTS.keys()) - _OWN_WORDS
 
 
 def _float_constant(indices: list[int]) -> Sort | None:
-    """Return the sort of (_ NaN e s) and similar constants."""
     return ("FloatingPoint", *indices) if len(indices) == 2 and 0 not in indices else None
 
 

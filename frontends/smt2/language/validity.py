@@ -88,7 +88,6 @@ def _wrong_command(name: bytes, count: int) -> tuple[str, bool]:
 
 
 def _violations(view: ScriptView) -> Iterator[Violation]:
-    """Yield what breaks the rules of the standard."""
     document, script = view.document, view.script
     open_levels = 0
     for node, name in zip(script.commands, script.names, strict=True):

@@ -58,7 +58,6 @@ class PartItems(IndependentItems):
         self.weights: Sequence[int] = [each.weight or len(each.drop) for each in parts]
 
     def change(self, chosen: Selection, taken: Selection) -> Change:
-        """Drop parts of declarations; nothing if these cannot go together."""
         # An edit describes the text as parsed, so what others have taken is not in it yet: what is
         # left of a whole is counted from the items, never read off the text.
         dropped = [self.parts[item] for item in chosen | taken]
@@ -307,8 +306,6 @@ def members(view: ScriptView) -> PartItems | None:
 
 
 class _Uses:
-    """How a constructor is used."""
-
     def __init__(self, terms: Terms, index: int) -> None:
         parent, source = terms.document.parent, terms.document.source
         name = terms.script.definitions[index].name

@@ -66,7 +66,6 @@ class CommandItems(Items):
         return array("i", (self.document.size(self.commands.nodes[at]) for at in self.indices))
 
     def close(self, chosen: Selection, taken: Selection) -> Closure:
-        """Add users and partners, then the definitions that only they used."""
         # Two closures in opposite directions, each a breadth-first walk without recursion: up to
         # the users, without which the script would use what is not declared; then down to the
         # declarations, which are valid without a user, but serve nothing any more. The second
@@ -109,7 +108,6 @@ class CommandItems(Items):
         return frozenset(self.item[index] for index in indices if self.item[index] >= 0)
 
     def change(self, chosen: Selection, taken: Selection) -> Change:
-        """Drop the chosen commands, unless a command that is not droppable uses them."""
         nodes, users = self.commands.nodes, self.commands.users
         dropped = [self.indices[item] for item in sorted(chosen)]
         if len(self.indices) < len(nodes) and any(

@@ -62,7 +62,6 @@ class Entry(Search):
     proved: bool
 
     def propose(self) -> Change | None:
-        """Return the script printed in the next style."""
         printed = self.styles[0]
         change = printed.listing.change(_different(printed, self.view), printed.what)
         return replace(change, probe=not _is_smaller(printed.text, self.view.document.text))
@@ -148,7 +147,6 @@ def _as_written(view: ScriptView, grains: int = _GRAINS) -> Search | None:
 
 
 def _different(printed: Printed, view: ScriptView) -> list[int]:
-    """Return the commands whose text differs from that in the document."""
     listing = printed.listing
     return [
         command

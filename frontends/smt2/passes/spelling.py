@@ -274,7 +274,6 @@ class Digits(IndependentItems):
         self.weights: Sequence[int] = [1] * len(self.owner)
 
     def change(self, chosen: Selection, taken: Selection) -> Change:
-        """Write the numbers of the chosen digits without these and those taken before."""
         gone = chosen | taken
         edits: list[Edit] = []
         for at in sorted({self.owner[item] for item in chosen}):

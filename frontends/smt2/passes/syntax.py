@@ -112,7 +112,6 @@ class SyntaxTree(Tree):
         return (children, 0) if listed else ([], 0)
 
     def children(self, node: int, dropped: Selection) -> Sequence[int]:
-        """Return the lists and terms directly below, without the dropped ones."""
         document, is_term = self.document, self.script.is_term
         found = [
             each
@@ -141,7 +140,6 @@ class Ways(IndependentItems):
         self.weights: Sequence[int] = [len(terms.references[one]) for one, _ in pairs]
 
     def change(self, chosen: Selection, taken: Selection) -> Change:
-        """Use the other name everywhere, and drop the declaration of the first."""
         pairs = [self.pairs[item] for item in chosen | taken]
         gone = {one for one, _ in pairs}
         if len(gone) < len(pairs) or not gone.isdisjoint(other for _, other in pairs):

@@ -86,7 +86,6 @@ class Kicks:
         return _LEAST + _PER_NODE * len(self.site.nodes)
 
     def __getitem__(self, number: int) -> tuple[Candidate, Listing] | None:
-        """Return the kick of this number and its listing; None if there is none."""
         if number not in self._made:
             self._made[number] = self._make(number)
         return self._made[number]
@@ -146,7 +145,6 @@ class Kicking(Search):
     """The local minima already left. There may be cycles of minima of equal size."""
 
     def propose(self) -> Change | None:
-        """Return the next kick, or the next step of the current descent, as a whole script."""
         if self.descent is not None:
             step, printed = self.descent.current()
             assert step is not None, "a descent that has ended has been given up"
@@ -180,7 +178,6 @@ class Kicking(Search):
         return replace(state, descent=start(graph, ground.material, place, listing))._settled()
 
     def _settled(self) -> Kicking:
-        """End a finished descent."""
         descent = self.descent
         assert descent is not None
         if descent.current()[0] is not None:
@@ -323,7 +320,6 @@ def complemented(site: Site, random: Random) -> Candidate | None:
 
 
 def _any(found: Iterable[Candidate], most: int, what: str, random: Random) -> Candidate | None:
-    """Return one of the first candidates."""
     first = list(islice(found, most))
     return replace(random.choice(first), what=f"kick: {what}") if first else None
 

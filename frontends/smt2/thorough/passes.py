@@ -39,7 +39,6 @@ class Restart(Search):
     proved: bool = False
 
     def propose(self) -> Change | None:
-        """Return the graph itself, then the steps of the descent, as whole scripts."""
         if self.descent is None:
             return None
         here = self.descent.steps.listing
@@ -53,7 +52,6 @@ class Restart(Search):
         return _whole(printed, step.candidate.what)
 
     def after(self, ok: bool) -> Restart:
-        """Continue the descent; give up if the graph itself does not fail."""
         if self.proved and self.descent is not None:
             return replace(self, descent=self.descent.after(ok))
         return replace(self, proved=True) if ok else replace(self, descent=None)
