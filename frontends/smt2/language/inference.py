@@ -261,7 +261,7 @@ class Inference:
             element = self._function(head)
             return lambda sorts: _array_like(sorts, element([_element(sort) for sort in sorts]))
         if symbol == b"nullable.lift":
-            return lifted(self._function(head))
+            return partial(lifted, self._function(head))
         if symbol == b"transitive-closure":
             return self._function(head)
         if symbol == b"is":

@@ -86,26 +86,21 @@ def _extract(indices: list[int], sorts: Sorts) -> Sort | None:
     return bitvector(high - low + 1)
 
 
-def _widen(new_width: Callable[[int, int], int]) -> Indexed:
+def _widen(new_width: Callable[[int, int], int], indices: list[int], sorts: Sorts) -> Sort | None:
     """One bit-vector and one numeral: the new width from the width and the numeral."""
-
-    def indexed(indices: list[int], sorts: Sorts) -> Sort | None:
-        width = _width(sorts[0]) if len(sorts) == len(indices) == 1 else None
-        return None if width is None else bitvector(new_width(width, indices[0]))
-
-    return indexed
+    width = _width(sorts[0]) if len(sorts) == len(indices) == 1 else None
+    return None if width is None else bitvector(new_width(width, indices[0]))
 
 
 def _one(parameters: tuple[Sort, ...], result: Callable[[int], Sort | None] | Sort) -> Indexed:
     """A function of this rank with one numeral, on which its result may depend."""
+    rule = function(parameters, "Bool")
 
     def indexed(indices: list[int], sorts: Sorts) -> Sort | None:
-        if len(indices) != 1:
+        if len(indices) != 1 or not rule(sorts):
             return None
-        known = result(indices[0]) if callable(result) else result
-        return known if rule(sorts) else None
+        return result(indices[0]) if callable(result) else result
 
-    rule = function(parameters, "Bool")
     return indexed
 
 
@@ -138,27 +133,19 @@ def _to_fp(indices: list[int], sorts: Sorts) -> Sort | None:
     return ("FloatingPoint", *indices) if fits else None
 
 
-def _image(collection: str) -> Rule:
+def _image(collection: str, sorts: Sorts) -> Sort | None:
     """A map has the collection of its function's results."""
-
-    def rule(sorts: Sorts) -> Sort | None:
-        head = sorts[0] if len(sorts) > 1 else None
-        if isinstance(head, tuple) and head[0] in ("->", "Array"):
-            return compound(collection, head[-1])  # type: ignore[arg-type]
-        return None
-
-    return rule
+    head = sorts[0] if len(sorts) > 1 else None
+    if isinstance(head, tuple) and head[0] in ("->", "Array"):
+        return compound(collection, head[-1])  # type: ignore[arg-type]
+    return None
 
 
-def _about(*collections: str) -> Rule:
+def _about(collections: tuple[str, ...], sorts: Sorts) -> Sort | None:
     """A predicate on one or more values, one of them a collection of these kinds."""
-
-    def rule(sorts: Sorts) -> Sort | None:
-        known = (each is None or (isinstance(each, tuple) and each[0] in kinds) for each in sorts)
-        return "Bool" if any(known) else None
-
     kinds = ("Array", *collections)
-    return rule
+    known = (each is None or (isinstance(each, tuple) and each[0] in kinds) for each in sorts)
+    return "Bool" if any(known) else None
 
 
 def _fields(sort: Sort | None, collection: str = "") -> tuple[Sort, ...] | None:
@@ -172,19 +159,15 @@ def _fields(sort: Sort | None, collection: str = "") -> tuple[Sort, ...] | None:
     return None
 
 
-def _product(collection: str, shared: int) -> Rule:
+def _product(collection: str, shared: int, sorts: Sorts) -> Sort | None:
     """Two relations put side by side, less the `shared` columns they are joined on."""
-
-    def rule(sorts: Sorts) -> Sort | None:
-        if len(sorts) != 2:
-            return None
-        left, right = _fields(sorts[0], collection), _fields(sorts[1], collection)
-        if left is None or right is None or min(len(left), len(right)) < shared:
-            return None
-        fields = left[: len(left) - shared] + right[shared:]
-        return compound(collection, compound("Tuple", *fields))
-
-    return rule
+    if len(sorts) != 2:
+        return None
+    left, right = _fields(sorts[0], collection), _fields(sorts[1], collection)
+    if left is None or right is None or min(len(left), len(right)) < shared:
+        return None
+    fields = left[: len(left) - shared] + right[shared:]
+    return compound(collection, compound("Tuple", *fields))
 
 
 def _transpose(sorts: Sorts) -> Sort | None:
@@ -201,56 +184,43 @@ def _column(sorts: Sorts) -> Sort | None:
     return compound("Set", compound("Tuple", *columns))
 
 
-def _joined(collection: str) -> Indexed:
+def _joined(collection: str, indices: list[int], sorts: Sorts) -> Sort | None:
     """Two relations side by side, joined on the columns that the indices pair."""
-    product = _product(collection, 0)
-
-    def indexed(indices: list[int], sorts: Sorts) -> Sort | None:
-        if len(sorts) != 2 or None in sorts or len(indices) % 2:
-            return None
-        left, right = (_fields(each, collection) for each in sorts)
-        if left is None or right is None:
-            return None
-        pairs = zip(indices[::2], indices[1::2], strict=True)
-        fits = (i < len(left) and j < len(right) and left[i] == right[j] for i, j in pairs)
-        return product(sorts) if all(fits) else None
-
-    return indexed
+    if len(sorts) != 2 or None in sorts or len(indices) % 2:
+        return None
+    left, right = (_fields(each, collection) for each in sorts)
+    if left is None or right is None:
+        return None
+    pairs = zip(indices[::2], indices[1::2], strict=True)
+    fits = (i < len(left) and j < len(right) and left[i] == right[j] for i, j in pairs)
+    return _product(collection, 0, sorts) if all(fits) else None
 
 
-def _grouped(collection: str) -> Indexed:
+def _grouped(collection: str, indices: list[int], sorts: Sorts) -> Sort | None:
     """A relation in parts, the rows of each alike in the chosen columns."""
-
-    def indexed(indices: list[int], sorts: Sorts) -> Sort | None:
-        fields = _fields(sorts[0], collection) if len(sorts) == 1 else None
-        fits = fields is not None and all(each < len(fields) for each in indices)
-        return compound(collection, sorts[0]) if fits else None
-
-    return indexed
+    fields = _fields(sorts[0], collection) if len(sorts) == 1 else None
+    fits = fields is not None and all(each < len(fields) for each in indices)
+    return compound(collection, sorts[0]) if fits else None
 
 
-def _aggregate(collection: str) -> Indexed:
+def _aggregate(collection: str, _: list[int], sorts: Sorts) -> Sort | None:
     """A fold of each group of rows: the function, its start value, the relation."""
-    return lambda _, sorts: compound(collection, sorts[1]) if len(sorts) == 3 else None
+    return compound(collection, sorts[1]) if len(sorts) == 3 else None
 
 
-def lifted(element: Callable[[Sorts], Sort | None]) -> Rule:
-    """Return the rule of a function that takes and gives nullable values, by that of the values."""
-
-    def rule(sorts: Sorts) -> Sort | None:
-        inner: Sorts = []
-        for sort in sorts:
-            if not isinstance(sort, tuple) or sort[0] != "Nullable":
-                return None
-            inner.append(sort[1])  # type: ignore[arg-type]  # a sort
-        return compound("Nullable", element(inner)) if sorts else None
-
-    return rule
+def lifted(element: Callable[[Sorts], Sort | None], sorts: Sorts) -> Sort | None:
+    """Apply the rule of a function on values to nullable ones, which it takes and gives."""
+    inner: Sorts = []
+    for sort in sorts:
+        if not isinstance(sort, tuple) or sort[0] != "Nullable":
+            return None
+        inner.append(sort[1])  # type: ignore[arg-type]  # a sort
+    return compound("Nullable", element(inner)) if sorts else None
 
 
 def _lift(sorts: Sorts) -> Sort | None:
     """(nullable.lift f x ...): f on nullable values."""
-    return lifted(lambda inner: apply_value([sorts[0], *inner]))(sorts[1:]) if sorts else None
+    return lifted(lambda inner: apply_value([sorts[0], *inner]), sorts[1:]) if sorts else None
 
 
 def _tuple_select(indices: list[int], sorts: Sorts) -> Sort | None:
@@ -258,21 +228,17 @@ def _tuple_select(indices: list[int], sorts: Sorts) -> Sort | None:
     return fields[indices[0]] if fields is not None and indices[0] < len(fields) else None
 
 
-def _project(collection: str) -> Indexed:
+def _project(collection: str, indices: list[int], sorts: Sorts) -> Sort | None:
     """Chosen columns of a tuple, or of each tuple in a collection."""
-
-    def indexed(indices: list[int], sorts: Sorts) -> Sort | None:
-        fields = _fields(sorts[0], collection) if len(sorts) == 1 else None
-        if fields is None or any(i >= len(fields) for i in indices):
-            return None
-        row = compound("Tuple", *[fields[i] for i in indices])
-        return compound(collection, row) if collection else row
-
-    return indexed
+    fields = _fields(sorts[0], collection) if len(sorts) == 1 else None
+    if fields is None or any(i >= len(fields) for i in indices):
+        return None
+    row = compound("Tuple", *[fields[i] for i in indices])
+    return compound(collection, row) if collection else row
 
 
 _NUMBER = first_of((every("Int", "Int"), every("Real", "Real")))
-_ABOUT_SETS = _about(*SETS)
+_ABOUT_SETS = partial(_about, SETS)
 _WRITTEN: Mapping[str, Rule] = {
     "abs": lambda sorts: _NUMBER(sorts) if len(sorts) == 1 else None,
     "@ select": apply_value,
@@ -285,7 +251,7 @@ _WRITTEN: Mapping[str, Rule] = {
     ),
     "fp": _fp,
     "fp.to_ieee_bv to_ieee_bv": _ieee_bits,
-    "seq.map seq.mapi": _image("Seq"),
+    "seq.map seq.mapi": partial(_image, "Seq"),
     "seq.foldl": lambda sorts: sorts[1] if len(sorts) == 3 else None,
     "seq.foldli": lambda sorts: sorts[2] if len(sorts) == 4 else None,
     "set.subset subset set.member member set.is_empty set.is_singleton": _ABOUT_SETS,
@@ -295,17 +261,17 @@ _WRITTEN: Mapping[str, Rule] = {
         if len(sorts) > 1 and isinstance(sorts[-1], tuple) and sorts[-1][0] in SETS
         else None
     ),
-    "set.map": _image("Set"),
-    "bag.map": _image("Bag"),
+    "set.map": partial(_image, "Set"),
+    "bag.map": partial(_image, "Bag"),
     "set.filter bag.filter": lambda sorts: (
         sorts[1] if len(sorts) == 2 and isinstance(sorts[1], tuple) else None
     ),
     "set.fold bag.fold": lambda sorts: sorts[-2] if len(sorts) > 2 else None,  # the start value
-    "bag.all bag.some": _about("Bag"),
+    "bag.all bag.some": partial(_about, ("Bag",)),
     "bag.partition": lambda sorts: compound("Bag", sorts[1]) if len(sorts) == 2 else None,
-    "rel.join join": _product("Set", 1),
-    "rel.product product": _product("Set", 0),
-    "table.product": _product("Bag", 0),
+    "rel.join join": partial(_product, "Set", 1),
+    "rel.product product": partial(_product, "Set", 0),
+    "table.product": partial(_product, "Bag", 0),
     "rel.transpose transpose": _transpose,
     "rel.tclosure tclosure": lambda sorts: sorts[0] if len(sorts) == 1 else None,
     "rel.iden iden rel.join_image join_image": _column,
@@ -322,9 +288,9 @@ _REGULAR = every("RegLan", "RegLan")
 INDEXED: Mapping[bytes, Indexed] = _by_name(
     {
         "extract": _extract,
-        "repeat": _widen(lambda width, times: width * times),
-        "zero_extend sign_extend": _widen(lambda width, more: width + more),
-        "rotate_left rotate_right": _widen(lambda width, _: width),
+        "repeat": partial(_widen, lambda width, times: width * times),
+        "zero_extend sign_extend": partial(_widen, lambda width, more: width + more),
+        "rotate_left rotate_right": partial(_widen, lambda width, _: width),
         "int2bv int_to_bv nat2bv": _one(("Int",), bitvector),
         "bit2bool bitOf @bit bit": _one((("BitVec", "'n"),), "Bool"),
         "iand": _one(("Int", "Int"), "Int"),
@@ -342,15 +308,15 @@ INDEXED: Mapping[bytes, Indexed] = _by_name(
         "tuple.update tuple_update": lambda indices, sorts: (
             sorts[0] if len(indices) == 1 and len(sorts) == 2 else None
         ),
-        "tuple.project tuple_project": _project(""),
-        "rel.project": _project("Set"),
-        "table.project": _project("Bag"),
-        "rel.table_join": _joined("Set"),
-        "table.join": _joined("Bag"),
-        "rel.group": _grouped("Set"),
-        "table.group": _grouped("Bag"),
-        "rel.aggr": _aggregate("Set"),
-        "table.aggr": _aggregate("Bag"),
+        "tuple.project tuple_project": partial(_project, ""),
+        "rel.project": partial(_project, "Set"),
+        "table.project": partial(_project, "Bag"),
+        "rel.table_join": partial(_joined, "Set"),
+        "table.join": partial(_joined, "Bag"),
+        "rel.group": partial(_grouped, "Set"),
+        "table.group": partial(_grouped, "Bag"),
+        "rel.aggr": partial(_aggregate, "Set"),
+        "table.aggr": partial(_aggregate, "Bag"),
         "re.^ re.loop": lambda indices, sorts: _REGULAR(sorts) if 0 < len(indices) < 3 else None,
     }
 )
