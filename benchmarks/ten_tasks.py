@@ -137,22 +137,20 @@ def pause(hand: Hand) -> None:
 def stop(hand: Hand) -> None:
     hand.click(".run button:has-text('Stop')")
     hand.status("stopped")
-    expect(hand.page.locator("#result")).to_be_visible()
+    expect(hand.page.locator("#result[data-what=result]")).to_be_visible()
     hand.fast.touch()
 
 
 def go_back(hand: Hand) -> None:
-    hand.click("#tab-steps")
-    hand.click("#pane-steps tr[data-step='1']")
-    hand.click("#pane-steps button:has-text('Go on from here')")
+    hand.click("#steps tr[data-step='1']")
+    hand.click("#steps button:has-text('Go on from here')")
     hand.status("done")
 
 
 def compare(hand: Hand) -> None:
-    hand.click("#tab-steps")
     hand.type("[aria-label='Compare with step']", "0")
     hand.press("[aria-label='Compare with step']", "Enter")
-    expect(hand.page.locator("#pane-steps pre .minus").first).to_be_visible()
+    expect(hand.page.locator("#steps pre .minus").first).to_be_visible()
 
 
 def race(hand: Hand) -> None:
@@ -162,7 +160,7 @@ def race(hand: Hand) -> None:
         hand.click(f"[name=strategy][value={name}]")
     hand.click("#start")
     hand.status("done", 4)
-    expect(hand.page.locator(".board tbody tr")).to_have_count(4)
+    expect(hand.page.locator("svg.curve .series")).to_have_count(4)
 
 
 def hunt_dialog(hand: Hand) -> None:
@@ -183,7 +181,7 @@ def hunt(hand: Hand) -> None:
 def report(hand: Hand) -> None:
     """Save the report; the state is that of the report itself."""
     with hand.page.expect_download() as download:
-        hand.click(".run:has-text('hdd') button:has-text('Report')")
+        hand.click(".run.shown button:has-text('Report')")
     assert hand.report is not None
     download.value.save_as(hand.report)
 

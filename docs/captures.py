@@ -140,8 +140,7 @@ def page() -> None:
         visit.picture(DOCS, "ui-race")
         until(lambda: shown.locator(".run[data-status=done]").count() == 4)
         shown.select_option("#theme", "dark")
-        shown.click("#tab-steps")
-        shown.wait_for_selector("#pane-steps pre .minus")
+        shown.wait_for_selector("#steps pre .minus")
         visit.picture(DOCS, "ui-steps")
         visit.end()
     for each in ("generate", "race", "steps"):

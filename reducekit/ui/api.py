@@ -333,8 +333,8 @@ class Api:
         return {"run": run.number}
 
     def control(self, run: int, request: str) -> dict[str, Any]:
-        """Pause, resume or stop a run, or skip its current pass."""
-        if request not in ("pause", "resume", "skip_pass", "stop"):
+        """Pause, resume or stop a run, skip its current pass, or remove it from the page."""
+        if request not in ("pause", "resume", "skip_pass", "stop", "remove"):
             raise UsageError(f"unknown request to a run: {request!r}")
         self._run(run)
         self.runs.ask(run, request)

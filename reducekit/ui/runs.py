@@ -17,6 +17,9 @@ from reducekit.runtime import own_python
 MOST_POINTS = 2000
 """Points of a curve. Above that, every other one is dropped: screens have no more columns."""
 _MESSAGES = 200
+_OVER = ("done", "stopped", "failed", "removed")
+_STATUS = {"stop": "stopping", "pause": "paused", "resume": "running", "remove": "removed"}
+"""The status of a run after a request."""
 _SHOWN = (
     *("number", "kind", "title", "name", "document", "command", "origin", "status", "state"),
     *("epoch", "messages", "console", "result", "error"),
@@ -43,7 +46,7 @@ class RunState:
     origin: int | None = None
     """Bytes of the file whose step the text is."""
     status: str = "running"
-    """running, paused, stopping, done, stopped, failed"""
+    """running, paused, stopping; done, stopped, failed; removed"""
     state: dict[str, Any] = field(default_factory=dict)
     points: list[list[float]] = field(default_factory=list)
     """Checks, seconds and bytes, starting with the input."""
@@ -89,7 +92,7 @@ class RunState:
     def end(self) -> None:
         """Record that nothing more will come."""
         self.version += 1
-        if self.status in ("done", "stopped", "failed"):
+        if self.over:
             return
         if self.error and self.status != "stopping":
             self.status = "failed"
@@ -101,7 +104,7 @@ class RunState:
     @property
     def over(self) -> bool:
         """Whether it has ended."""
-        return self.status in ("done", "stopped", "failed")
+        return self.status in _OVER
 
     def _say(self, messages: list[str]) -> None:
         self.messages += messages
@@ -215,8 +218,10 @@ class Runs:
         with self._changed:
             known = (each for each in self._states.values() if each.output == about["output"])
             if (run := next(known, None)) is None:
-                run = RunState(len(self._states) + 1, "reduce", title, status="done", **about)
-                self._states[run.number] = run
+                run = RunState(len(self._states) + 1, "reduce", title, status="removed", **about)
+            if run.status == "removed":
+                run.status, self._states[run.number] = "done", run
+                run.version += 1
                 self._changed.notify_all()
             return run
 
@@ -225,17 +230,16 @@ class Runs:
         return self._states[number]
 
     def ask(self, number: int, request: str, **more: Any) -> None:
-        """Control a run: stop, pause, resume, skip_pass or passes. Raises KeyError."""
+        """Control a run, or remove one that is over from the page. Raises KeyError."""
         with self._changed:
             run = self._states[number]
-            if run.over:
+            if run.over != (request == "remove"):
                 return
-            run.status = {"stop": "stopping", "pause": "paused", "resume": "running"}.get(
-                request, run.status
-            )
+            run.status = _STATUS.get(request, run.status)
             run.version += 1
             self._changed.notify_all()
-        self._children[number].ask({"do": request, **more})
+        if not run.over:
+            self._children[number].ask({"do": request, **more})
 
     def wait_for_end(self, number: int, seconds: float) -> bool:
         """Wait until a run is over; return whether it is."""

@@ -71,17 +71,16 @@ def reduced(visit: Visit) -> Page:
     visit.fails("grep -q and {}")
     page.click("#start")
     page.wait_for_selector(".run[data-status=done]")
-    page.click("#tab-steps")
     return page
 
 
 def test_what_a_step_removed_fades_away(browser: Browser, served: Serving) -> None:
     visit = looks(browser, served)
     page = reduced(visit)
-    page.click("#pane-steps tr[data-step='0']")
+    page.click("#steps tr[data-step='0']")
     visit.drawn(6)
     page.evaluate("window.ghosts.length = 0")
-    page.click("#pane-steps tbody tr >> nth=0")  # the last one
+    page.click("#steps tbody tr >> nth=0")  # the last one
     visit.served.wait(lambda: page.evaluate("window.ghosts.length") > 0)
     gone = page.evaluate("window.ghosts")
     assert any("add" in each for each in gone)
@@ -93,9 +92,9 @@ def test_what_a_step_removed_fades_away(browser: Browser, served: Serving) -> No
 def test_nothing_moves_for_whom_motion_is_unwelcome(browser: Browser, served: Serving) -> None:
     visit = looks(browser, served, reduced_motion="reduce")
     page = reduced(visit)
-    page.click("#pane-steps tr[data-step='0']")
+    page.click("#steps tr[data-step='0']")
     visit.drawn(6)
-    page.click("#pane-steps tbody tr >> nth=0")
+    page.click("#steps tbody tr >> nth=0")
     served.wait(lambda: int(page.get_attribute("#graph", "data-nodes") or 9) < 6)
     assert page.evaluate("window.ghosts") == []
     visit.end()

@@ -42,7 +42,7 @@ def test_costs_regressions_and_unstable_queries(served: Serving) -> None:
         page.click("#run")
         expect(page.locator("#verdict")).to_contain_text("✓")
         reduced(page, 2)
-        expect(page.locator(".run.shown")).to_contain_text("keeps: quant-instantiations")
+        expect(page.locator(".group").first).to_contain_text("keeps: quant-instantiations")
         page.click(".run.shown .left summary")
         rows = page.locator(".run.shown .left tbody tr")
         expect(rows).to_have_text([re.compile("^it increases20"), re.compile("^what is asked21")])
@@ -53,7 +53,7 @@ def test_costs_regressions_and_unstable_queries(served: Serving) -> None:
         expect(page.locator("#problem")).to_contain_text("Which other program?")
         page.fill("#reference", f"{GOOD_RUN} {{}}")
         reduced(page, 2)
-        expect(page.locator(".run.shown")).to_contain_text("keeps: rlimit-count")
+        expect(page.locator(".group").first).to_contain_text("keeps: rlimit-count")
 
         visit.fails(f"{LOST} smt.random_seed={{seed}} {{}}", "unstable")
         page.click("#start")

@@ -44,7 +44,7 @@ def tops(visit: Visit, where: str) -> list[float]:
 
 def done(visit: Visit, *strategies: str) -> None:
     visit.reduced(*strategies)
-    expect(visit.page.locator("#result")).to_be_visible()
+    expect(visit.page.locator("#result[data-what=result]")).to_be_visible()
 
 
 def test_the_buttons_of_the_result_are_one_row(visit: Visit) -> None:
@@ -56,7 +56,7 @@ def test_the_buttons_of_the_result_are_one_row(visit: Visit) -> None:
     visit.open("graph.btor")
     visit.fails(f"{solver} {{}}", "fails")
     page.click("#start")
-    expect(page.locator("#result")).to_be_visible()
+    expect(page.locator("#result[data-what=result]")).to_be_visible()
     assert visit.page.locator("#result button").count() == 5
     assert len(tops(visit, "#result button")) == 1
 
@@ -80,6 +80,50 @@ def test_on_a_phone_bar_and_tools_take_two_rows(visit: Visit) -> None:
     visit.open("graph.btor")
     assert len(tops(visit, ".bar > :visible:not(.grow, #connection)")) <= 2
     assert len(tops(visit, "#tools > :visible:not(.grow, #found)")) <= 2
+
+
+def test_the_bar_keeps_its_height_and_a_tab_has_its_own_close(visit: Visit) -> None:
+    page = visit.start()
+    visit.open("graph.btor")
+    for width in (PHONE["width"], 700):  # a phone, and a desktop at 200 %
+        page.set_viewport_size({"width": width, "height": 844})
+        heights = [page.locator(".bar").bounding_box()]
+        page.evaluate("document.querySelector('#connection').textContent = 'working… 33 s'")
+        heights.append(page.locator(".bar").bounding_box())
+        page.evaluate("document.querySelector('#connection').textContent = ''")
+        assert heights[0] == heights[1]
+    tab = page.locator("#tabs [aria-selected=true]")
+    expect(tab.locator("#close")).to_be_visible()
+    tab.press("Delete")
+    expect(page.locator("#tabs [role=tab]")).to_have_count(0)
+
+
+SIZES = """() => [...new Set([...document.querySelectorAll("body *")]
+  .filter(each => each.checkVisibility() && [...each.childNodes].some(
+    child => child.nodeType === 3 && child.textContent.trim()))
+  .map(each => parseFloat(getComputedStyle(each).fontSize)))]"""
+
+
+def test_there_are_six_sizes_of_type_and_four_colours_of_text(visit: Visit) -> None:
+    page = visit.start()
+    expect(page.locator("#empty")).to_be_visible()
+    sizes = set(page.evaluate(SIZES))
+    done(visit, "adaptive", "hdd")
+    sizes |= set(page.evaluate(SIZES))
+    page.click("#help")
+    sizes |= set(page.evaluate(SIZES))
+    assert sizes == {12, 13, 14, 18, 28, 44}
+    page.keyboard.press("Escape")
+    (visit.served.folder / "a.smt2").write_text("; why\n(assert (= x 17))\n")
+    visit.open("a.smt2")
+    line = page.locator("#text .line")
+    expect(line.first.locator(".other")).to_have_text("; why")
+    expect(line.nth(1).locator(".inner")).to_have_text(["assert", "="])
+    expect(line.nth(1).locator(".constant")).to_have_text("17")
+    inked = "each => getComputedStyle(each).color"
+    colours = [page.locator(f"#text .{each}").first.evaluate(inked)
+               for each in ("other", "inner", "constant", "line")]  # fmt: skip
+    assert len(set(colours)) == 4
 
 
 def test_on_a_phone_the_curve_has_the_width_of_the_page(visit: Visit) -> None:
@@ -177,7 +221,7 @@ def test_a_paused_run_does_not_run(visit: Visit) -> None:
     visit.fails(f"{visit.served.folder}/slow.sh {{}}")
     page.click("#start")
     page.click(".run button:has-text('Pause')")
-    expect(page.locator(".board tbody td").last).to_have_text("paused")
+    expect(page.locator(".run .pill")).to_have_text("Paused")
     page.click(".run button:has-text('Stop')")
     expect(page.locator(".run[data-status=stopped]")).to_have_count(1)
 
@@ -228,7 +272,7 @@ def test_without_a_server_nothing_is_offered_and_nothing_live(
     expect(page.locator("#lost")).to_be_visible()
     expect(page.locator("#tabs [aria-selected=true]")).to_have_text("graph.btor · adaptive (lost)")
     expect(page.locator("#facts")).not_to_contain_text("updating")
-    expect(page.locator(".runs button")).to_have_count(0)
+    expect(page.locator(".runs button:enabled")).to_have_count(0)
     assert visit.complaints() == []  # such as a pane that scrolls, but not by keys
     visit.context.close()
 

@@ -54,8 +54,7 @@ def reduced(visit: Visit) -> Page:
     (visit.served.folder / "graph.btor").write_text(GRAPH)
     page = visit.start()
     visit.reduced()
-    page.click("#tab-steps")
-    page.wait_for_selector("#pane-steps tbody tr")
+    page.wait_for_selector("#steps tbody tr")
     return page
 
 
@@ -66,28 +65,26 @@ def test_the_steps_are_played(browser: Browser, served: Serving, width: int, sch
         browser, served, viewport={"width": width, "height": 900}, color_scheme=scheme
     )  # fmt: skip
     page = example(visit)
-    page.click("#tab-steps")
-    play = page.locator("#pane-steps .play button")
+    play = page.locator(".axis .play")
     page.evaluate("window.frames_.length = 0")
     play.click()
-    expect(play).to_have_text("▶ Play", timeout=SECONDS * 2000)
+    expect(play).to_have_text("▶", timeout=SECONDS * 2000)
     frames = page.evaluate("window.frames_")
     assert len(frames) >= 20
     assert frames == sorted(frames, reverse=True)  # never blank, and nothing comes back
     assert (frames[0], frames[-1]) == (81, 3)
-    assert page.get_attribute("#pane-steps tr[aria-selected=true]", "data-step") != "0"
+    assert page.get_attribute("#steps tr[aria-selected=true]", "data-step") != "0"
     visit.end()
 
 
 def test_what_is_played_is_stopped(browser: Browser, served: Serving) -> None:
     visit = Visit(browser, served)
     page = example(visit)
-    page.click("#tab-steps")
-    play = page.locator("#pane-steps .play button")
+    play = page.locator(".axis .play")
     play.click()
-    expect(play).to_have_text("❚❚ Pause")
+    expect(play).to_have_text("❚❚")
     play.click()
-    expect(play).to_have_text("▶ Play")
+    expect(play).to_have_text("▶")
     visit.end()
 
 
@@ -99,7 +96,7 @@ def test_the_text_of_a_step_is_the_one_that_is_copied_and_saved(
     page = reduced(visit)
     band = page.locator("#result")
     expect(band).to_contain_text("322 → 32 bytes")
-    page.click("#pane-steps tr[data-step='1']")
+    page.click("#steps tr[data-step='1']")
     expect(band).to_contain_text("Step 1 of")
     text = served.ask("look", run=1, step=1, diagram=False)
     expect(band).to_contain_text(f"{text['size']} bytes")
@@ -122,7 +119,7 @@ def test_a_link_opens_a_step_in_another_browser(browser: Browser, served: Servin
     visit = Visit(browser, served)
     visit.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page = reduced(visit)
-    page.click("#pane-steps tr[data-step='1']")
+    page.click("#steps tr[data-step='1']")
     expect(page.locator("#result")).to_contain_text("Step 1 of")
     page.click("#link")
     expect(page.locator("#notes")).to_contain_text("link, with the key of this server, was copied")
@@ -142,7 +139,7 @@ def test_a_link_opens_a_step_in_another_browser(browser: Browser, served: Servin
 def test_runs_have_the_names_of_their_files(browser: Browser, served: Serving) -> None:
     visit = Visit(browser, served)
     page = reduced(visit)
-    expect(page.locator(".run header")).to_contain_text("graph.btor")
+    expect(page.locator(".group")).to_contain_text("graph.btor")
     expect(page.locator("#tabs [aria-selected=true]")).to_have_text("graph.btor · adaptive")
     assert page.title().endswith("graph.btor · adaptive – reducekit")
     visit.end()
@@ -163,8 +160,7 @@ def test_runs_are_there_after_a_restart(browser: Browser, tmp_path: Path) -> Non
         expect(row).to_contain_text("322 → 32 bytes")
         row.locator("button").click()
         expect(page.locator("#result")).to_contain_text("322 → 32 bytes")
-        page.click("#tab-steps")
-        page.click("#pane-steps tr[data-step='1']")
+        page.click("#steps tr[data-step='1']")
         expect(page.locator("#result")).to_contain_text("Step 1 of")
         assert visit.complaints() == []
         visit.end()

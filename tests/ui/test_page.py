@@ -107,13 +107,12 @@ def test_reduce_see_it_shrink_step_back_and_go_on(visit: Visit) -> None:
     expect(page.locator("#text")).to_contain_text("2 sext 1 1 0")
     expect(page.locator(".run .size")).to_have_text("32")
     expect(page.locator(".curve .series")).to_have_count(1)
-    page.click("#tab-steps")
-    first = page.locator("#pane-steps tr[data-step='1']")
+    first = page.locator("#steps tr[data-step='1']")
     first.click()
-    expect(page.locator("#pane-steps pre .minus").first).to_be_visible()
+    expect(page.locator("#steps pre .minus").first).to_be_visible()
     page.fill("[aria-label='Compare with step']", "3")
     page.press("[aria-label='Compare with step']", "Enter")
-    expect(page.locator("#pane-steps pre .plus").first).to_be_visible()
+    expect(page.locator("#steps pre .plus").first).to_be_visible()
     page.click("text=Go on from here")
     expect(page.locator(".run[data-status=done]")).to_have_count(2)
     expect(page.locator("#tabs")).to_contain_text("graph@adaptive-1.btor")
@@ -135,7 +134,7 @@ def test_a_click_on_the_curve_goes_to_the_step(visit: Visit) -> None:
         re.compile(rf"^adaptive: {size} bytes after {checks} checks?, ")
     )
     curve.click(position={"x": at, "y": 30})
-    chosen = page.locator("#pane-steps tr[aria-selected=true]")
+    chosen = page.locator("#steps tr[aria-selected=true]")
     expect(chosen.locator("td").nth(1)).to_have_text(str(size))
     expect(page.locator("#text")).to_contain_text("sext")
     assert page.evaluate("location.hash").endswith(f"step={chosen.get_attribute('data-step')}")
@@ -170,7 +169,7 @@ def test_algorithms_race(visit: Visit, tmp_path: Path) -> None:
     page.click("#start")
     expect(page.locator(".run[data-status=done]")).to_have_count(3)
     assert page.locator(".curve .series").count() == 3
-    page.click(".run:has-text('hdd') button:has-text('Show')")
+    page.click(".run .name:has-text('hdd')")
     expect(page.locator("#facts")).to_contain_text("hdd")
     with page.expect_download() as download:
         page.click(".run:has-text('hdd') button:has-text('Report')")
@@ -314,7 +313,7 @@ def test_the_curve_and_the_console_are_of_what_is_shown(visit: Visit) -> None:
     expect(page.locator("#pane-console")).to_contain_text("29")
     visit.open("calls.trace")
     expect(page.locator("#pane-console")).not_to_contain_text("29")
-    page.click("#tab-curve")
+    page.click("#tab-progress")
     expect(curves).to_have_count(0)
 
 
@@ -323,7 +322,7 @@ def test_another_text_has_its_curve_before_any_news(visit: Visit) -> None:
     page = visit.start()
     visit.open("calls.trace")
     visit.reduced()
-    page.click("#tab-curve")
+    page.click("#tab-progress")
     expect(page.locator(".curve .series")).to_have_count(1)
     page.clock.pause_at(page.evaluate("Date.now()") + 1000)
     page.click("#tabs [role=tab]:has-text('calls.trace')")
@@ -342,9 +341,8 @@ def test_a_difference_is_not_made_longer_by_what_it_leaves_out(visit: Visit) -> 
     visit.fails("grep -q keep {}")
     page.click("#start")
     page.wait_for_selector(".run[data-status=done]")
-    page.click("#tab-steps")
-    page.click("#pane-steps tr[data-step='0']", modifiers=["Shift"])
-    removed = page.locator("#pane-steps pre .minus")
+    page.click("#steps tr[data-step='0']", modifiers=["Shift"])
+    removed = page.locator("#steps pre .minus")
     expect(removed).to_contain_text([names[0], "b [361 more characters] b"])
 
 
@@ -368,12 +366,11 @@ def test_errors_are_said_where_they_arise(visit: Visit) -> None:
 def test_a_step_that_is_lost_is_told(visit: Visit) -> None:
     page = visit.start()
     visit.reduced()
-    page.click("#tab-steps")
-    page.click("#pane-steps tr[data-step='1']")
+    page.click("#steps tr[data-step='1']")
     for journal in visit.served.folder.rglob("*.journal"):
         journal.unlink()
     for words in ("Open", "Go on from here"):
-        page.click(f"#pane-steps button:text-is('{words}')")
+        page.click(f"#steps button:text-is('{words}')")
         expect(
             page.locator("#notes > div", has_text="there is no history yet").last
         ).to_be_visible()
@@ -391,15 +388,14 @@ def test_no_sign_needs_a_font_for_emoji(visit: Visit) -> None:
 def test_a_step_is_chosen_by_keys(visit: Visit) -> None:
     page = visit.start()
     visit.reduced()
-    page.click("#tab-steps")
-    rows = page.locator("#pane-steps tbody tr")
+    rows = page.locator("#steps tbody tr")
     last = rows.first.get_attribute("data-step")
-    page.focus("#pane-steps input[type=range]")
+    page.focus(".axis input")
     page.keyboard.press("Tab")  # to what scrolls, and into it
     page.keyboard.press("Tab")
-    expect(page.locator("#pane-steps tr:focus")).to_have_attribute("data-step", str(last))
+    expect(page.locator("#steps tr:focus")).to_have_attribute("data-step", str(last))
     page.keyboard.press("ArrowDown")
-    before = page.locator("#pane-steps tr:focus")
+    before = page.locator("#steps tr:focus")
     expect(before).to_have_attribute("data-step", str(int(str(last)) - 1))
     expect(before).to_have_attribute("aria-selected", "true")
 
@@ -434,8 +430,7 @@ def test_everybody_can_use_it(browser: Browser, served: Serving, scheme: str, wi
     page.wait_for_selector(".run[data-status=done]")
     visit.drawn(3)
     assert visit.complaints() == []
-    page.click("#tab-steps")
-    page.wait_for_selector("#pane-steps tr[data-step='1']")
+    page.wait_for_selector("#steps tr[data-step='1']")
     assert visit.complaints() == []
     for button in ("#generate", "#hunt", "#open", "#help"):
         page.click(button)
@@ -514,8 +509,7 @@ def test_nothing_that_is_shown_is_markup(visit: Visit) -> None:
     page.select_option("#kind", "test")
     page.click("#start")
     page.wait_for_selector(".run[data-status=done]")
-    page.click("#tab-steps")
-    page.wait_for_selector("#pane-steps tr[data-step='1']")
+    page.wait_for_selector("#steps tr[data-step='1']")
     assert (
         page.locator("img:not([src='melt.svg']), script:not([src='main.js']), iframe").count() == 0
     )

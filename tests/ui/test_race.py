@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
 from tests.ui.browser import SECONDS, Visit, chromium
 from tests.ui.serving import Serving
@@ -38,29 +38,54 @@ def raced(served: Serving, document: int, *strategies: str) -> list[int]:
     return runs
 
 
-def test_the_leaderboard_joins_one_curve_under_its_names(visit: Visit) -> None:
+def test_runs_are_rows_below_what_they_share(visit: Visit) -> None:
     page = visit.start()
     visit.open("graph.btor")
-    raced(visit.served, 1, "hdd", "vulcan", "adaptive", "ddmin")
-    rows = page.locator(".board tbody tr")
-    expect(rows).to_have_count(3)
-    expect(rows.first).to_have_text(re.compile(r"^1\.adaptive32\d+"))
-    expect(rows.nth(1)).to_contain_text("hdd")
-    sizes = [int(each) for each in page.locator(".board td:nth-child(3)").all_inner_texts()]
-    assert sizes == sorted(sizes)
+    names = ("hdd", "vulcan", "adaptive", "ddmin")
+    raced(visit.served, 1, *names)
+    rows = page.locator(".run[data-status=done]")
+    row = r"{}\d+ checks · [\d.]+ s\d+×"
+    expect(rows).to_have_text([re.compile(row.format(name)) for name in names])
+    assert {each["height"] for each in map(Locator.bounding_box, rows.all()) if each} == {44}
+    expect(page.locator(".run.best .name")).to_have_text("adaptive")
+    # The text and the failure are named once.
+    expect(page.locator(".group")).to_have_text("graph.btorkeeps: the test accepts the file")
     joined = "vulcan, ddmin"
-    expect(page.locator(".board")).to_contain_text(joined)
     expect(page.locator("svg.curve .series")).to_have_count(3)
-    names = page.locator("svg.curve .name")
-    assert sorted(names.all_text_contents()) == sorted(["adaptive", "hdd", joined])
-    boxes = [each.bounding_box() for each in [*names.all(), page.locator("svg.curve")]]
+    ends = page.locator("svg.curve .name")
+    assert sorted(ends.all_text_contents()) == sorted(["adaptive", "hdd", joined])
+    boxes = [each.bounding_box() for each in [*ends.all(), page.locator("svg.curve")]]
     *found, pane = [each for each in boxes if each is not None]
     assert all(each["x"] + each["width"] <= pane["x"] + pane["width"] for each in found)
-    page.click(".board button:has-text('hdd')")
+    rows.filter(has_text="hdd").get_by_role("button", name="hdd").press("Enter")
     expect(page.locator("#facts")).to_contain_text("hdd · ")
+    expect(page.locator(".run.shown .name")).to_be_focused()
     # A second run of an algorithm has another name.
     raced(visit.served, 1, "hdd")
-    expect(page.locator(".board")).to_contain_text("hdd #1, hdd #5")
+    expect(page.locator(".run .name")).to_have_text(["hdd #5", "hdd #1", *names[1:]])
+    expect(ends.filter(has_text="hdd #1, hdd #5")).to_have_count(1)
+
+
+def test_a_run_is_removed_from_every_tab_and_comes_back_from_its_folder(visit: Visit) -> None:
+    page = visit.start()
+    visit.open("graph.btor")
+    one, other = raced(visit.served, 1, "hdd", "ddmin")
+    tab = visit.context.new_page()
+    tab.goto(page.url)
+    page.click(f".run[data-run='{one}'] [title^=Remove]")
+    for each in (page, tab):
+        expect(each.locator(".run .name")).to_have_text(["ddmin"])
+    page.click(".run .name")
+    page.click(".run.shown button:has-text('Remove')")
+    expect(page.locator("#tabs [aria-selected=true]")).to_have_text("graph.btor")
+    expect(page.locator(".side")).to_be_hidden()
+    expect(page.locator("svg.curve .series")).to_have_count(0)
+    page.locator("#tabs [aria-selected=true]").press("Delete")
+    page.reload()
+    expect(page.locator("#earlier tr")).to_have_count(2)
+    page.click("#earlier button >> nth=0")
+    expect(page.locator("#result .story")).to_contain_text("322 → ")
+    assert visit.served.refused("control", run=other, request="burn")
 
 
 def test_nine_algorithms_have_nine_looks(visit: Visit) -> None:

@@ -357,12 +357,11 @@ def test_a_reload_comes_back_to_the_run_and_its_step(visit: Visit) -> None:
     expect(page.locator("#facts")).to_have_text("graph.btor · adaptive · 32 bytes · 3 lines")
     page.reload()
     expect(page.locator("#tabs [aria-selected=true]")).to_have_text("graph.btor · adaptive")
-    page.click("#tab-steps")
-    page.click("#pane-steps tr[data-step='1']")
+    page.click("#steps tr[data-step='1']")
     expect(page.locator("#facts")).not_to_contain_text("32 bytes")
     size = page.inner_text("#facts")
     page.reload()
-    expect(page.locator("#pane-steps tr[aria-selected=true]")).to_have_attribute("data-step", "1")
+    expect(page.locator("#steps tr[aria-selected=true]")).to_have_attribute("data-step", "1")
     expect(page.locator("#facts")).to_have_text(size)
 
 
@@ -372,7 +371,7 @@ def test_the_result_can_be_copied_and_saved(visit: Visit) -> None:
     visit.open("graph.btor")
     visit.fails(TEST)
     page.click("#start")
-    page.click("#result button:has-text('Copy')")
+    page.click("#result[data-what=result] button:has-text('Copy')")
     expect(page.locator("#notes")).to_contain_text("The reduced file was copied")
     copied = page.evaluate("navigator.clipboard.readText()")
     assert "sext" in copied

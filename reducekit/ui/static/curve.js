@@ -1,20 +1,21 @@
-// The curves of all runs: bytes by checks or by time, linear or logarithmic. A click leads to a step.
+// The line of time: bytes by checks or by time of all runs, with the steps of the one that is shown
+// as dots, and a slider as its axis.
 
-import { board, drawn, labels, LETTER, lines } from "./board.js";
-import { count, h, s, seconds, visible } from "./dom.js";
+import { drawn, labels, LETTER, lines } from "./lines.js";
+import { count, h, number, s, seconds, visible } from "./dom.js";
 
 const [LEFT, TOP, RIGHT, BELOW] = [58, 8, 12, 22];
+const [THUMB, APART] = [8, 5]; // pixels: half of the slider's handle; the least between two dots
 const NAME = 26; // letters of a name at the end of a line
 
 export class CurveView {
-  // `pick` is called with a run and the checks of the step that is clicked, `choose` with the
-  // number of a run whose name is clicked.
-  constructor(element, pick, choose) {
+  // `pick` is called with a run and the checks of the step that is clicked; `choose` with the number
+  // of a step of the run that is shown, and `play` to play them.
+  constructor(element, { pick, choose, play }) {
     this.choose = choose;
     this.axis = "checks";
     this.scale = "log";
     this.svg = s("svg", { class: "curve", role: "img", "aria-label": "Bytes that are left" });
-    this.legend = h("div", { class: "legend" });
     const choice = (name, options) =>
       h("div", { class: "choice", role: "radiogroup", "aria-label": name },
         options.map(([value, words]) =>
@@ -27,11 +28,13 @@ export class CurveView {
       const near = this.nearest(event);
       if (near) pick(near.run, near.point[0]);
     });
-    element.append(
-      h("div", { class: "curve-box" }, this.svg, this.tip,
-        h("div", {}, choice("axis", [["checks", "checks"], ["time", "time"]]), " ", choice("scale", [["linear", "lin"], ["log", "log"]]), this.legend)),
-    );
+    this.played = h("button", { type: "button", class: "play", onclick: play });
+    this.slider = h("input", { type: "range", min: 0, max: 0, value: 0, step: "any", "aria-label": "Step", oninput: () => this.slid(), onkeydown: (event) => this.key(event) });
+    this.axes = h("div", { class: "axis" }, this.played, this.slider);
+    element.append(h("div", { class: "choices" }, choice("axis", [["checks", "checks"], ["time", "time"]]), choice("scale", [["linear", "lin"], ["log", "log"]])), this.svg, this.tip, this.axes);
     this.runs = [];
+    this.steps = [];
+    this.playing(false);
     new ResizeObserver(() => this.draw()).observe(this.svg);
   }
 
@@ -40,13 +43,40 @@ export class CurveView {
     this.draw();
   }
 
+  // Shows the steps of a run, and which one is chosen.
+  at(run, steps, chosen) {
+    Object.assign(this, { run, steps, chosen });
+    this.draw();
+  }
+
+  playing(now) {
+    this.played.textContent = now ? "❚❚" : "▶";
+    this.played.title = now ? "Pause" : "Play the steps, from this one or from the input";
+    this.played.setAttribute("aria-label", now ? "Pause" : "Play");
+  }
+
+  slid() {
+    const value = Number(this.slider.value);
+    this.choose(Math.max(0, this.steps.findLastIndex((step) => step[3 + this.by] <= value + 1e-9)));
+  }
+
+  key(event) {
+    const end = this.steps.length - 1;
+    const far = Math.ceil(end / 10);
+    const to = { ArrowRight: this.chosen + 1, ArrowUp: this.chosen + 1, ArrowLeft: this.chosen - 1, ArrowDown: this.chosen - 1, Home: 0, End: end, PageUp: this.chosen + far, PageDown: this.chosen - far }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    this.choose(Math.max(0, Math.min(end, to)));
+  }
+
   draw() {
     const { width, height } = this.svg.getBoundingClientRect();
     const found = lines(this.runs);
     this.lines = found;
-    this.rank(found);
+    this.axes.hidden = !this.steps.length;
     if (!width || !found.length) {
       this.svg.replaceChildren(s("text", { x: LEFT, y: 30 }, "The curve of a reduction appears here."));
+      this.axes.hidden = true;
       return;
     }
     const at = this.axis === "checks" ? 0 : 1;
@@ -63,7 +93,7 @@ export class CurveView {
     const [w, t] = [width - LEFT - right, height - TOP - BELOW];
     const x = (value) => LEFT + (value / most) * w;
     const y = (value) => TOP + t - (log ? (Math.log10(Math.max(value, bottom) / bottom) / Math.log10(Math.max(largest / bottom, 10))) * t : (value / largest) * t);
-    Object.assign(this, { x, y, at });
+    Object.assign(this, { x, y, by: at });
     const parts = [];
     for (const mark of marks(log, bottom, largest, Math.max(2, t / 34))) {
       parts.push(s("path", { class: "rule", d: `M${LEFT} ${y(mark)}h${w}` }), s("text", { x: LEFT - 6, y: y(mark) + 4, "text-anchor": "end" }, short(mark)));
@@ -87,28 +117,40 @@ export class CurveView {
       parts.push(drawn(each, s("path", { class: "series", d: `${path}H${end.toFixed(1)}` })), dot);
       if (names.length) named.push({ at: [end, last[1]], name: names[index] });
     });
-    parts.push(...labels(named, TOP + t));
+    parts.push(...this.dots(x, y, at, TOP + t), ...labels(named, TOP + t));
     this.svg.replaceChildren(...parts, this.mark);
+    Object.assign(this.slider.style, { marginLeft: `${LEFT - THUMB}px`, width: `${w + 2 * THUMB}px` });
+    const step = this.steps[this.chosen];
+    if (!step) return;
+    this.slider.max = most;
+    this.slider.value = step[3 + at];
+    this.slider.setAttribute("aria-valuetext", `step ${number(this.chosen)} of ${number(this.steps.length - 1)}, ${count(step[2], "byte")}`);
   }
 
-  // Lists the lines by their rank; what is focused stays the same while nothing changes.
-  rank(found) {
-    const mark = JSON.stringify(found.map(({ name, points, end, runs }) => [name, points[points.length - 1], end[0], runs[0].status]));
-    if (mark === this.ranked) return;
-    this.ranked = mark;
-    const focused = this.legend.contains(document.activeElement) && document.activeElement.textContent;
-    this.legend.replaceChildren(board(found, this.choose));
-    if (focused) [...this.legend.querySelectorAll("button")].find((each) => each.textContent === focused)?.focus();
+  // The steps as dots, as far as they have room, and a line from the chosen one to the slider.
+  dots(x, y, at, bottom) {
+    const found = [];
+    let last = -APART;
+    this.steps.forEach((step, index) => {
+      const [left, top] = [x(step[3 + at]), y(step[2])];
+      const chosen = index === this.chosen;
+      if (chosen) found.push(s("path", { class: "cursor", d: `M${left} ${top}V${bottom}` }));
+      if (!chosen && left - last < APART) return;
+      last = left;
+      found.push(s("circle", { class: chosen ? "dot chosen" : "dot", cx: left, cy: top, r: chosen ? 5 : 2.5 }));
+    });
+    for (const each of found) each.style.setProperty("--c", `var(${this.run.color})`);
+    return found;
   }
 
-  // Returns the line that is nearest is nearest to the pointer, and its last step before that.
+  // Returns the line that is nearest to the pointer, and its last step before that.
   nearest(event) {
     if (!this.x) return null;
     const box = this.svg.getBoundingClientRect();
     const [px, py] = [event.clientX - box.left, event.clientY - box.top];
     let near = null;
     for (const { name, points, runs } of this.lines) {
-      const point = points.findLast((each) => this.x(each[this.at]) <= px + 2) || points[0];
+      const point = points.findLast((each) => this.x(each[this.by]) <= px + 2) || points[0];
       const far = Math.abs(this.y(point[2]) - py);
       if (!near || far < near.far) near = { run: runs[0], name, point, far };
     }
@@ -122,7 +164,7 @@ export class CurveView {
     if (!near) return;
     const { run, name, point } = near;
     this.tip.textContent = `${visible(name)}: ${count(point[2], "byte")} after ${count(point[0], "check")}, ${seconds(point[1])}`;
-    const [px, py] = [this.x(point[this.at]), this.y(point[2])];
+    const [px, py] = [this.x(point[this.by]), this.y(point[2])];
     this.mark.setAttribute("cx", px);
     this.mark.setAttribute("cy", py);
     this.mark.style.fill = `var(${run.color})`;

@@ -245,7 +245,7 @@ export function keys() {
     ["O", "open a file"], ["S", "save the text that is shown"], ["G", "make a random input"], ["B", "bug search"],
     ["R", "run the command once"], ["Ctrl Enter", "reduce"], ["1 2 3", "text, both, graph"], ["/", "find"],
     ["Arrow keys", "in the graph: to operand, user, neighbour"], ["+ − 0", "in the graph: larger, smaller, fit"],
-    ["Enter", "in the graph: what is around the node"], ["?", "these keys"],
+    ["Enter", "in the graph: what is around the node"], ["Delete", "on a tab: close it"], ["?", "these keys"],
   ];
   open("Keys", h("dl", {}, rows.map(([key, words]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, words)])), h("div", { class: "end" }, button("Close", close, { class: "strong" })));
 }

@@ -1,11 +1,10 @@
 // Makes elements. Texts become text nodes only, so nothing that is shown can be markup.
 
-const NOTES = 3; // at a time: they cover what is below
 const SVG = "http://www.w3.org/2000/svg";
 
 function fill(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes || {})) {
-    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    if (name.startsWith("on")) value && element.addEventListener(name.slice(2), value);
     else if (value === true) element.setAttribute(name, "");
     else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, value);
   }
@@ -71,9 +70,9 @@ export function download(text, name, type) {
   note(`${name} was saved to your downloads`);
 }
 
+// Says something for a while, one thing at a time: it covers what is below.
 export function note(text, time = 6000) {
   const element = h("div", {}, visible(text));
-  $("notes").append(element);
-  while ($("notes").children.length > NOTES) $("notes").firstChild.remove();
+  $("notes").replaceChildren(element);
   setTimeout(() => element.remove(), time);
 }

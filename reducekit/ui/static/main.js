@@ -7,8 +7,8 @@ import { $, copy, h, note, number, visible } from "./dom.js";
 import * as form from "./form.js";
 import { bugs, clickedLine, consoles } from "./lower.js";
 import { backBy, report, result, save } from "./result.js";
-import { before, button, called, Card, colorOf, over } from "./runs.js";
-import { algorithms, catchUp, facts, find, link, live, mood, opened, showDocument, showNone, showRun, showStep, tabs, title, viewed, views } from "./shown.js";
+import { before, button, called, cards, colorOf, over } from "./runs.js";
+import { algorithms, catchUp, facts, find, leave, link, live, mood, opened, showDocument, showRun, showStep, tabs, title, viewed, views } from "./shown.js";
 import { current, drawWith, runs, schedule, shownRun, state } from "./state.js";
 import { StepsView } from "./steps.js";
 
@@ -29,7 +29,6 @@ async function fromAddress() {
   if (run?.kind === "reduce") {
     showRun(run.number);
     if (named.get("step")) {
-      pane("steps");
       steps.want(() => Number(named.get("step")));
     }
   } else {
@@ -62,6 +61,8 @@ async function closeDocument(number_) {
   took({ runs: [], documents: state.documents.filter((each) => each.number !== number_) });
 }
 
+const show = (run) => (run.kind === "hunt" ? pane("bugs") : showRun(run.number));
+
 async function openResult(run) {
   const { current: last } = await ask("history", { run: run.number });
   await opened(await ask("step", { run: run.number, step: last }));
@@ -74,6 +75,11 @@ function took(news) {
   const first = !took.before;
   for (const run of news.runs) {
     const known = state.runs.get(run.number);
+    if (run.status === "removed") {
+      state.runs.delete(run.number);
+      fresh = true;
+      continue;
+    }
     run.points = [...(known && run.from ? known.points.slice(0, run.from) : []), ...run.points];
     Object.assign(run, known ? { color: known.color, dash: known.dash } : colorOf(runs().filter(({ kind }) => kind === run.kind).length));
     run.heard = performance.now();
@@ -88,13 +94,8 @@ function took(news) {
     const newer = state.documents.filter((each) => each.number > news.last && !news.documents.some((other) => other.number === each.number));
     state.documents = [...news.documents, ...newer];
     fresh = true;
-    if (state.shown && !current() && !shownRun()) {
-      state.shown = null;
-      const last = state.documents[state.documents.length - 1];
-      if (last) showDocument(last.number);
-      else showNone();
-    }
   }
+  if (state.shown && !(state.shown.run ? shownRun() : current())) leave();
   if (fresh) tabs();
   if (shownRun() && over(shownRun())) catchUp();
   schedule();
@@ -125,7 +126,7 @@ function alive(connected) {
 }
 
 function everything() {
-  cards();
+  cards(runs(), shownRun(), Boolean(state.lost), { show, result: openResult, report });
   result();
   title(shownRun());
   if (shownRun()) facts();
@@ -133,29 +134,13 @@ function everything() {
   const reductions = runs().filter(({ kind }) => kind === "reduce").filter(of);
   // One command at a time: with another one, the same text is another failure.
   const like = reductions.find(({ number: each }) => each === state.shown?.run) || reductions[reductions.length - 1];
-  if (!$("pane-curve").hidden) curve.show(reductions.filter(({ command }) => command === like.command));
-  if (!$("pane-steps").hidden) pastSteps();
+  if (!$("pane-progress").hidden) {
+    curve.show(reductions.filter(({ command }) => command === like.command));
+    pastSteps();
+  }
   if (!$("pane-console").hidden) consoles(runs().filter(of));
   if (!$("pane-bugs").hidden) bugs(runs(), opened);
   live();
-}
-
-const known = new Map();
-function cards() {
-  // The latest start comes first; those that race stay in the order in which they were chosen.
-  const folder = ({ output, number: own }) => (output ? output.slice(0, output.lastIndexOf("/")) : String(own));
-  const groups = new Map();
-  for (const each of runs()) {
-    if (each.kind === "reduce" || each.kind === "hunt") groups.set(folder(each), [...(groups.get(folder(each)) || []), each]);
-  }
-  const elements = [...groups.values()].reverse().flat().map((run) => {
-    if (!known.has(run.number)) known.set(run.number, new Card(run, { show: showRun, result: openResult, report }));
-    const card = known.get(run.number);
-    card.draw(run, state.shown?.run === run.number, Boolean(state.lost));
-    return card.element;
-  });
-  const before = [...$("runs").children];
-  if (elements.length !== before.length || elements.some((each, index) => each !== before[index])) $("runs").replaceChildren(...elements);
 }
 
 function pastSteps() {
@@ -186,7 +171,7 @@ async function start(event) {
       options: found,
       format_options: format ? dialogs.values(format.options, $("format-options")) : {},
     });
-    pane("curve");
+    pane("progress");
     const ready = () => {
       if (!state.runs.has(started[0])) return setTimeout(ready, 50);
       document.querySelector(".side").scrollTop = 0; // where the latest start is
@@ -242,6 +227,7 @@ function pane(name) {
 
 function walkTabs(event) {
   const move = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+  if (event.key === "Delete") event.currentTarget.querySelector("#close")?.click();
   const all = [...event.currentTarget.querySelectorAll("[role=tab]")];
   const at = all.indexOf(document.activeElement);
   if (!move || at < 0) return;
@@ -302,16 +288,20 @@ async function begin() {
   $("page").hidden = false;
   views();
   drawWith(everything);
-  curve = new CurveView($("pane-curve"), (run, checks) => {
-    showRun(run.number);
-    steps.want((all) => all.findLastIndex((step) => step[3] <= checks));
-    pane("steps");
-  }, showRun);
-  steps = new StepsView($("pane-steps"), showStep, async (found, goOn) => {
+  curve = new CurveView($("curve"), {
+    pick: (run, checks) => {
+      if (run !== shownRun()) showRun(run.number);
+      steps.want((all) => all.findLastIndex((step) => step[3] <= checks));
+      schedule();
+    },
+    choose: (step) => steps.choose(step),
+    play: () => steps.play(),
+  });
+  steps = new StepsView($("steps"), curve, showStep, async (found, goOn) => {
     await opened(found);
     if (goOn) await start();
   });
-  backBy(() => (steps.run === state.shown.run && steps.table ? steps.choose(steps.last) : showRun(state.shown.run)));
+  backBy(() => (steps.run?.number === state.shown.run && steps.table ? steps.choose(steps.last) : showRun(state.shown.run)));
   Object.assign(state, { formats: hello.formats, folder: hello.folders[0], documents: hello.documents });
   $("settings-path").textContent = hello.settings_path;
   form.restore(hello.settings, hello.programs);
@@ -330,7 +320,7 @@ async function begin() {
   for (const id of ["hunt", "empty-hunt"]) $(id).addEventListener("click", () => dialogs.hunt(state.formats, settings, keep, $("command").value, () => pane("bugs")));
   $("empty-example").addEventListener("click", example);
   $("save").addEventListener("click", save);
-  $("close").addEventListener("click", () => (shownRun() && current() ? showDocument(shownRun().document) : closeDocument(state.shown.document)));
+  $("tabs").addEventListener("click", ({ target }) => target.id === "close" && (shownRun() ? leave() : closeDocument(state.shown.document)));
   $("link").addEventListener("click", () => copy(link(), "The link, with the key of this server, was"));
   $("help").addEventListener("click", dialogs.keys);
   $("theme").addEventListener("change", () => { theme(); keep({ theme: $("theme").value }); });

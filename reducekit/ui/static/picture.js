@@ -6,6 +6,7 @@ import { glide, still } from "./motion.js";
 import { HEIGHT, outline } from "./shapes.js";
 
 const LETTER = 7.3; // pixels, of the font of labels
+const LEGEND = 40; // pixels, at the lower end
 const READABLE = 0.5; // scale from which on labels can be read
 
 export class Picture {
@@ -201,11 +202,17 @@ export class Picture {
     this.move();
   }
 
+  // The size of the pane without the legend.
+  room() {
+    const { width, height } = this.svg.getBoundingClientRect();
+    return { width, height: Math.max(0, height - LEGEND) };
+  }
+
   // Shows all that is drawn.
   fit() {
     this.finish?.();
     this.moved = false;
-    const { width, height } = this.svg.getBoundingClientRect();
+    const { width, height } = this.room();
     if (!width || !height || !this.size) return;
     const [w, t] = this.size;
     const k = Math.min(1.4, width / w, height / t);
@@ -218,7 +225,7 @@ export class Picture {
     this.fit();
     const middle = this.nodes.get(this.marked) || this.nodes.get(this.wanted.center);
     if (this.view.k >= READABLE || !middle) return;
-    const { width, height } = this.svg.getBoundingClientRect();
+    const { width, height } = this.room();
     const k = 0.8;
     this.view = { k, x: width / 2 - middle.x * k, y: height / 2 - middle.y * k };
     // No room is left empty above the first row and below the last one.

@@ -16,14 +16,22 @@ export function result() {
   const run = shownRun();
   const element = $("result");
   const step = state.shown?.step;
-  const ready = Boolean(run) && (over(run) || step !== undefined) && !run.error && run.state.before !== undefined;
-  const mark = ready ? `${run.number} ${run.status} ${run.state.size} ${step} ${state.size}` : "";
+  const what = step !== undefined ? "step" : run && over(run) ? "result" : "live";
+  const ready = Boolean(run) && !run.error && run.state.before !== undefined;
+  const mark = ready ? `${run.number} ${run.status} ${what} ${what === "live" || `${run.state.size} ${step} ${state.size}`}` : "";
+  if (mark && what === "live" && result.mark === mark) element.children[1].textContent = live(run);
   if (result.mark === mark) return;
   result.mark = mark;
   element.hidden = !ready;
   if (!ready) return;
-  element.dataset.what = step === undefined ? "result" : "step";
-  element.setAttribute("aria-label", step === undefined ? "Result" : "Step");
+  element.dataset.what = what;
+  element.setAttribute("aria-label", { step: "Step", result: "Result", live: "Best so far" }[what]);
+  const best = (words) => button("Copy", `Copy the ${words}`, async () => copy((await ask("best", { run: run.number, diagram: false })).text, `The ${words} was`), what === "result" ? "strong" : "");
+  if (what === "live") {
+    element.replaceChildren(h("b", { class: "story" }, "Live"), h("span", { class: "quiet" }, live(run)),
+      h("div", { class: "actions" }, best("smallest file so far"), button("Save…", "Save the smallest file so far", save)));
+    return;
+  }
   if (step !== undefined) {
     element.replaceChildren(
       h("b", { class: "story" }, step ? `Step ${number(step)} of ${number(state.shown.last)}` : "The input"),
@@ -39,12 +47,14 @@ export function result() {
   element.replaceChildren(
     h("b", { class: "story" }, `${number(before(run))} → ${number(size)} bytes`),
     h("span", { class: "quiet" }, visible(`${percent(size, before(run))} removed${run.state.failure ? ` · ${run.state.failure}` : ""}`)),
-    h("div", { class: "actions" }, button("Copy", "Copy the reduced file", async () => copy((await ask("best", { run: run.number, diagram: false })).text, "The reduced file was"), "strong"),
+    h("div", { class: "actions" }, best("reduced file"),
     button("Save…", "Save the reduced file", save),
     button("Copy issue", "Copy the text of a bug report", async () => copy((await ask("report", { run: run.number, text: "issue" })).text, "The issue text was")),
     command ? button("Copy command", command, () => copy(command, "The command was")) : "",
     button("Report", "Save a report as one HTML file", () => report(run, "page"))));
 }
+
+const live = (run) => `${number(state.size ?? 0)} of ${number(before(run))} bytes`;
 
 export async function report(run, kind) {
   const { text: content, name } = await ask("report", { run: run.number, text: kind });

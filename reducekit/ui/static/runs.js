@@ -1,7 +1,7 @@
-// The cards of runs: how far each is, and the buttons that control it.
+// The runs: how far each is, and the buttons that control it.
 
 import { ask } from "./api.js";
-import { count, h, note, number, s, seconds, visible } from "./dom.js";
+import { $, count, h, note, number, s, seconds, visible } from "./dom.js";
 
 const BEAT = 1000; // milliseconds that a running run is marked, and not
 const SLOW = 3; // seconds without news after which a running check is named
@@ -23,15 +23,18 @@ export const percent = (size, before) => {
 
 // Says which run: of a reduction the file and the algorithm.
 export const called = (run) => (run.name ? `${run.name} · ${run.title}` : run.title);
+// The algorithm of a run among others: a second run of it has a number.
+export const titled = (run, all) => (all.filter(({ title }) => title === run.title).length > 1 ? `${run.title} #${run.number}` : run.title);
 
 export class Card {
-  // `events` tells of a click on show and on what can be had of a result.
+  // `events` tells of a click on it and on what can be had of a result.
   constructor(run, events) {
     this.events = events;
-    this.title = h("b");
-    this.algorithm = h("span", { class: "quiet small" });
+    this.dot = h("i", { class: "dot" });
+    this.title = h("button", { type: "button", class: "plain name", title: "See its text and graph", onclick: () => events.show(run) });
     this.pill = h("span", { class: "pill" });
     this.body = h("div");
+    this.figure = h("div", { class: "figure" });
     this.actions = h("div", { class: "actions" });
     this.passes = h("tbody", { onchange: (event) => this.switched(event.target) });
     this.output = h("pre");
@@ -42,13 +45,12 @@ export class Card {
       h("details", { class: "passes" }, h("summary", {}, "Passes"),
         h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "pass"), h("th", { class: "n" }, "checks"), h("th", { class: "n" }, "accepted"))), this.passes)),
       h("details", { class: "output" }, h("summary", {}, "Last output of the program"), this.output));
-    this.element = h("section", { class: "run", "data-run": run.number, onclick: (event) => this.clicked(event) },
-      h("header", {}, this.title, this.algorithm, h("span", { class: "grow" }), this.pill), this.body, this.actions, this.more);
+    this.element = h("section", { class: "run", "data-run": run.number, onclick: (event) => this.clicked(event) });
     this.off = new Set();
   }
 
   clicked(event) {
-    if (this.run.kind === "reduce" && !event.target.closest("button, details, input") && !String(getSelection())) this.events.show(this.run.number);
+    if (!this.shown && !this.title.disabled && !event.target.closest("button") && !String(getSelection())) this.events.show(this.run);
   }
 
   async switched(box) {
@@ -57,29 +59,40 @@ export class Card {
     await ask("passes", { run: this.run.number, off: [...this.off] }).catch((error) => note(error.message));
   }
 
-  draw(run, shown, lost) {
+  draw(run, title, { shown, lost, best }) {
     this.run = run;
     const status = lost && !over(run) ? "lost" : run.status;
     const { element } = this;
     element.dataset.status = status;
     element.setAttribute("aria-label", `${run.kind} ${run.number}: ${called(run)}`);
-    element.classList.toggle("shown", shown);
     // An animation would have the browser draw 60 times a second, at the cost of the checks.
     element.classList.toggle("beat", Math.floor(performance.now() / BEAT) % 2 === 1);
+    element.classList.toggle("best", best);
     element.style.setProperty("--c", `var(${run.color})`);
-    this.title.textContent = visible(run.name || run.title);
-    this.algorithm.textContent = run.name ? visible(run.title) : "";
+    this.title.textContent = visible(title);
+    this.title.disabled = lost;
     this.pill.textContent = WORDS[status];
-    this.body.replaceChildren(...(run.kind === "hunt" ? hunting(run) : reducing(run, lost)));
+    const focused = document.activeElement;
+    if (shown !== this.shown) {
+      this.shown = shown;
+      element.classList.toggle("shown", shown);
+      element.replaceChildren(...(shown
+        ? [h("header", {}, this.dot, this.title, h("span", { class: "grow" }), this.pill), this.body, this.actions, this.more]
+        : [this.dot, h("div", { class: "who" }, this.title, this.body), this.figure, this.actions]));
+    }
+    this.body.replaceChildren(...(run.error ? [h("p", { class: "problem" }, visible(run.error))] : (shown ? reducing : brief)(run, lost, status)));
+    const size = run.kind === "hunt" ? run.bugs.length : run.state.size;
+    this.figure.replaceChildren(...(shown || size === undefined ? [] : [run.kind === "hunt" ? "" : spark(run), h("span", { class: "size" }, number(size))]));
     // Buttons stay the same elements while they do the same, so that no click is lost.
     const mark = JSON.stringify([status, shown, lost, Boolean(run.error)]);
+    const label = this.actions.contains(focused) && focused.title;
     if (mark !== this.mark) {
-      const label = this.actions.contains(document.activeElement) && document.activeElement.textContent;
       this.actions.replaceChildren(...(lost ? [] : actions(run, shown, this.events)));
-      if (label) [...this.actions.children].find((each) => each.textContent === label)?.focus();
       this.mark = mark;
     }
-    this.more.hidden = !shown || run.kind !== "reduce" || !run.state.passes;
+    if (focused === this.title) this.title.focus();
+    else if (label) [...this.actions.children].find((each) => each.title === label)?.focus();
+    this.more.hidden = !shown || !run.state.passes;
     if (!this.more.hidden) this.tables(run);
   }
 
@@ -120,16 +133,26 @@ function spark(run) {
     s("path", { class: "under", d: `${path}H100V24H0Z` }), s("path", { class: "over", d: `${path}H100` }));
 }
 
+const facts = (words, more = "") => h("div", { class: `facts ${more}` }, visible(words));
+const joined = (...words) => facts(words.filter(Boolean).join(" · "));
+
+// What a row says of a run.
+function brief(run, lost, status) {
+  const time = clock(run);
+  const { state } = run;
+  const word = status === "done" ? "" : WORDS[status];
+  if (run.kind === "hunt") return [joined(word, count(state.inputs || 0, "input"), time ? `${((state.inputs || 0) / time).toFixed(1)}/s` : "", state.doing)];
+  return [state.before ? joined(word, count(state.checks, "check"), seconds(time)) : facts(lost ? "was starting" : "starting…")];
+}
+
 function reducing(run, lost) {
   const state = run.state;
-  const facts = (words, more = "") => h("div", { class: `facts ${more}` }, visible(words));
-  if (run.error) return [h("p", { class: "problem" }, visible(run.error))];
   if (!state.before) return [facts(lost ? "was starting" : `starting… ${seconds(silence(run))}`)];
   const time = clock(run);
   const found = [
     h("div", { class: "figures" }, h("span", { class: "size" }, number(state.size)), h("span", {}, ` bytes of ${number(before(run))} · `, h("b", {}, percent(state.size, before(run))), " removed")),
     spark(run),
-    facts([count(state.checks, "check"), time ? `${(state.checks / time).toFixed(0)}/s` : "", count(state.accepted, "step"), seconds(time)].filter(Boolean).join(" · ")),
+    joined(count(state.checks, "check"), time ? `${(state.checks / time).toFixed(0)}/s` : "", count(state.accepted, "step"), seconds(time)),
   ];
   if (!over(run) && !lost) {
     const where = state.round < 0 ? "running the command on the input" : `${state.pass}, round ${state.round}`;
@@ -142,39 +165,65 @@ function reducing(run, lost) {
     const again = verified ? "Checked again: it still fails" : "";
     found.push(facts(stopped && stopped !== "stopped" ? `Stopped: ${stopped}` : stopped ? again : `Minimal: no pass helps any more${again ? `. ${again}` : ""}`));
   }
-  if (state.failure) found.push(facts(`keeps: ${state.failure}`));
   return found;
-}
-
-function hunting(run) {
-  const state = run.state;
-  if (run.error) return [h("p", { class: "problem" }, visible(run.error))];
-  const time = clock(run);
-  const kinds = run.bugs.length === 1 ? " kind of failure in " : " kinds of failures in ";
-  return [
-    h("div", { class: "figures" }, h("span", { class: "size" }, number(run.bugs.length)), kinds, h("b", {}, number(state.inputs || 0)), " inputs"),
-    h("div", { class: "facts" }, visible([time ? `${((state.inputs || 0) / time).toFixed(1)} inputs/s` : "", seconds(time), state.doing || ""].filter(Boolean).join(" · "))),
-  ];
 }
 
 export function button(words, title, onclick, style = "") {
   return h("button", { type: "button", title, class: style, onclick: async () => { try { await onclick(); } catch (error) { note(error.message); } } }, words);
 }
 
+// The buttons of a run: words where it is shown, signs in a row.
 function actions(run, shown, events) {
+  const made = (words, sign, title, act) => {
+    const found = button(shown ? words : sign, title, act);
+    if (!shown) found.setAttribute("aria-label", title);
+    return found;
+  };
   const control = (request) => () => ask("control", { run: run.number, request });
-  const found = [];
-  if (run.kind === "reduce" && !shown) found.push(button("Show", "See text and graph shrink", () => events.show(run.number)));
+  const reduces = run.kind === "reduce";
   if (!over(run)) {
-    if (run.kind === "reduce") {
-      found.push(run.status === "paused" ? button("Resume", "Go on", control("resume")) : button("Pause", "Start no more checks", control("pause")));
-      found.push(button("Skip pass", "Leave the current pass", control("skip_pass")));
-    }
-    found.push(button("Stop", "End with the best so far", control("stop")));
-  } else if (run.kind === "reduce" && !run.error) {
-    found.push(button("Open result", "Open it as a text", () => events.result(run)));
-    found.push(button("Report", "Save a report as one HTML file", () => events.report(run, "page")));
-    found.push(button("Issue text", "Save the text of a bug report", () => events.report(run, "issue")));
+    const paused = run.status === "paused";
+    return [
+      reduces && (paused ? made("Resume", "▶", "Resume", control("resume")) : made("Pause", "❚❚", "Pause: start no more checks", control("pause"))),
+      reduces && shown && made("Skip pass", "", "Leave the current pass", control("skip_pass")),
+      made("Stop", "■", "Stop with the best so far", control("stop")),
+    ].filter(Boolean);
   }
-  return found;
+  return [
+    ...(shown && !run.error ? [
+      made("Open result", "", "Open it as a text", () => events.result(run)),
+      made("Report", "", "Save a report as one HTML file", () => events.report(run, "page")),
+      made("Issue text", "", "Save the text of a bug report", () => events.report(run, "issue")),
+    ] : []),
+    made("Remove", "×", "Remove it from the page; its files stay", control("remove")),
+  ];
+}
+
+const known = new Map(); // the cards, and the heads of what is reduced
+
+// Lists the runs below the text and the failure that they share: the latest start comes first, and
+// those that race stay in the order in which they were chosen. `shown` is a panel, others are rows.
+export function cards(all, shown, lost, events) {
+  const starts = new Map();
+  const put = (groups, key, run) => groups.set(key, [...(groups.get(key) || []), run]);
+  for (const run of all) if (["reduce", "hunt"].includes(run.kind)) put(starts, run.output ? run.output.slice(0, run.output.lastIndexOf("/")) : String(run.number), run);
+  const groups = new Map();
+  for (const run of [...starts.values()].reverse().flat()) put(groups, run.kind === "hunt" ? "hunts" : JSON.stringify([run.document, run.name, run.command]), run);
+  const elements = [...groups].flatMap(([key, group]) => {
+    const [{ kind, name, command }] = group;
+    const failure = group.map(({ state }) => state.failure).find(Boolean);
+    if (!known.has(key)) known.set(key, h("header", { class: "group" }, h("b"), h("span", { class: "quiet small" })));
+    const head = known.get(key);
+    head.firstChild.textContent = visible(kind === "hunt" ? "Bug search" : name || "text");
+    head.lastChild.textContent = visible(failure ? `keeps: ${failure}` : kind === "hunt" ? "" : command);
+    const least = Math.min(...group.map(({ state }) => state.size ?? Infinity));
+    return [head, ...group.map((run) => {
+      if (!known.has(run.number)) known.set(run.number, new Card(run, events));
+      const card = known.get(run.number);
+      card.draw(run, titled(run, group), { shown: run === shown, lost, best: kind !== "hunt" && group.length > 1 && run.state.size === least });
+      return card.element;
+    })];
+  });
+  const before = [...$("runs").children];
+  if (elements.length !== before.length || elements.some((each, index) => each !== before[index])) $("runs").replaceChildren(...elements);
 }

@@ -6,7 +6,7 @@ export const HEIGHT = 24;
 const HALF = HEIGHT / 2;
 const CUT = 7; // of the corners of a constant
 
-const WORDS = { root: "root", inner: "operator", leaf: "variable", constant: "constant", other: "other", cone: "hidden nodes: click to show some" };
+const WORDS = { root: "root", inner: "operator", leaf: "variable", constant: "constant", other: "other", cone: "hidden, click to see" };
 
 // Returns the outline of a node around (0, 0), as wide as its label needs.
 export function outline(style, width) {
@@ -19,7 +19,7 @@ export function outline(style, width) {
 }
 
 function sample(...parts) {
-  return s("svg", { width: 30, height: 16, viewBox: "-24 -13 48 26", "aria-hidden": "true" }, ...parts);
+  return s("svg", { width: 24, height: 13, viewBox: "-24 -13 48 26", "aria-hidden": "true" }, ...parts);
 }
 
 // Returns what the kinds that occur, and dashed edges, mean.

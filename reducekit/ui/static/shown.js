@@ -35,12 +35,13 @@ export const link = () => `${location.origin}${location.pathname}#${withKey(loca
 
 export function tabs() {
   const tab = (label, title, selected, show) =>
-    h("button", { type: "button", role: "tab", title, "aria-selected": String(selected), tabindex: selected ? "0" : "-1", onclick: show }, visible(label));
+    h("button", { type: "button", role: "tab", title, "aria-selected": String(selected), "aria-keyshortcuts": selected && "Delete", tabindex: selected ? "0" : "-1", onclick: selected ? null : show }, visible(label),
+      selected ? h("span", { id: "close", "aria-hidden": "true", title: "Close this tab (Delete)" }) : null);
   const run = shownRun();
   const found = state.documents.map((each) =>
     tab(each.name, each.path || "not saved", !run && each.number === state.shown?.document, () => showDocument(each.number)));
   const now = state.lost ? " (lost)" : " (live)";
-  if (run) found.push(tab(`${called(run)}${over(run) ? "" : now}`, run.output || "", true, () => {}));
+  if (run) found.push(tab(`${called(run)}${over(run) ? "" : now}`, run.output || "", true));
   const focused = $("tabs").contains(document.activeElement);
   $("tabs").replaceChildren(...found);
   const selected = $("tabs").querySelector("[aria-selected=true]");
@@ -174,10 +175,15 @@ export function opened(found) {
   return showDocument(found.number);
 }
 
-export function showNone() {
+// Shows the text of a run that is closed, or else the last one, if there is any.
+export function leave() {
+  const next = current() || state.documents[state.documents.length - 1];
+  state.shown = null;
+  if (next) return showDocument(next.number);
   text.show("");
   nothing("");
   address();
+  return tabs();
 }
 
 // ---- a run that is shown live ----

@@ -1,21 +1,20 @@
-// The history of a reduction: its accepted steps, what is different between any two, going on from one.
+// The accepted steps of a reduction: what is different between any two, going on from one, playing all.
 
 import { ask } from "./api.js";
-import { $, h, note, number, seconds, visible } from "./dom.js";
+import { $, count, h, note, number, seconds, visible } from "./dom.js";
+import { over } from "./runs.js";
 
 const MOST = 1500; // rows
 const FRAMES = 60; // steps that are played; of more, every second one or fewer
 const PAUSE = 120; // milliseconds between two steps
+const LAG = 1000; // milliseconds between two looks at the steps of a run that goes on
+const COMPARED = 1 << 18; // bytes of a text that is compared while its run goes on
 
 export class StepsView {
   // `looked` tells of a step that is chosen; `opened` of a text that was made of one, and whether
-  // to go on from it.
-  constructor(element, looked, opened) {
-    this.element = element;
-    this.looked = looked;
-    this.opened = opened;
-    this.run = null;
-    this.known = -1;
+  // to go on from it. `curve` shows where the steps are.
+  constructor(element, curve, looked, opened) {
+    Object.assign(this, { element, curve, looked, opened });
     this.clear();
   }
 
@@ -27,56 +26,54 @@ export class StepsView {
 
   clear() {
     this.run = null;
+    this.known = -1;
+    this.due = 0;
     this.table = null;
+    this.curve.at(null, [], null);
     this.element.replaceChildren(h("p", { class: "quiet" }, "The accepted steps of a reduction appear here; each can be opened."));
   }
 
   async show(run) {
-    const fresh = this.run !== run.number;
+    const fresh = this.run?.number !== run.number;
     if (!fresh && this.known === run.state.accepted && this.status === run.status) return;
-    if (this.loading) return;
+    if (this.loading || (!fresh && !this.wanted && !over(run) && performance.now() < this.due)) return;
     this.loading = true;
     try {
       const { steps, current } = await ask("history", { run: run.number });
       this.known = run.state.accepted;
       this.status = run.status;
-      if (fresh || !this.table) this.build(run.number);
+      if (fresh || !this.table) this.build(run);
       this.fill(steps, current);
     } catch (error) {
       if (fresh) {
-        this.run = run.number;
-        this.table = null;
+        this.clear();
+        this.run = run;
         this.element.replaceChildren(h("p", { class: "quiet" }, visible(error.message)));
       }
     } finally {
       this.loading = false;
+      this.due = performance.now() + LAG;
     }
   }
 
-  build(number_) {
-    this.run = number_;
+  build(run) {
+    this.run = run;
     this.chosen = null;
-    this.other = null;
     this.table = h("tbody", { onclick: (event) => this.clicked(event), onkeydown: (event) => this.key(event) });
     this.said = h("div", { class: "row" });
     this.diff = h("pre");
-    this.played = h("button", { type: "button", title: "Play the steps, from this one or from the input", onclick: () => this.play() }, "▶ Play");
-    this.slider = h("input", { type: "range", min: 0, max: 0, value: 0, step: 1, "aria-label": "Step", oninput: () => this.choose(Number(this.slider.value)) });
     this.element.replaceChildren(
-      h("div", { class: "play" }, this.played, this.slider),
-      h("div", { class: "steps" },
-        h("div", { tabindex: "0", role: "region", "aria-label": "Steps" }, h("table", {}, h("thead", {}, h("tr", {}, ["step", "bytes", "checks", "time"].map((each) => h("th", { class: "n" }, each)), h("th", {}, "pass"), h("th", {}, "change"))), this.table)),
-        h("div", { tabindex: "0", role: "region", "aria-label": "Difference" }, this.said, this.diff)),
-    );
+      h("div", { class: "list", tabindex: "0", role: "region", "aria-label": "Steps" }, h("table", {}, h("thead", {}, h("tr", {}, ["step", "bytes"].map((each) => h("th", { class: "n" }, each)), h("th", {}, "pass · change"))), this.table)),
+      h("div", {}, this.said, h("div", { class: "diff", tabindex: "0", role: "region", "aria-label": "Difference" }, this.diff)));
   }
 
   fill(steps, current) {
     this.steps = steps;
-    this.slider.max = steps.length - 1;
     const rows = steps.slice(-MOST).reverse().map(([step, , size, checks, time, pass, what]) =>
-      h("tr", { tabindex: step === this.chosen ? "0" : "-1", "data-step": step, "aria-selected": String(step === this.chosen) },
-        [number(step), number(size), number(checks), seconds(time)].map((each) => h("td", { class: "n" }, each)),
-        h("td", {}, visible(pass)), h("td", {}, visible(step === 0 ? "the input" : what))));
+      h("tr", { tabindex: step === this.chosen ? "0" : "-1", "data-step": step, "aria-selected": String(step === this.chosen), title: `${count(checks, "check")}, ${seconds(time)}` },
+        [number(step), number(size)].map((each) => h("td", { class: "n" }, each)),
+        h("td", {}, visible(step ? [pass, what].filter(Boolean).join(" · ") : "the input"))));
+    const focused = this.table.contains(document.activeElement);
     this.table.replaceChildren(...rows);
     this.last = current;
     const wanted = this.wanted?.(steps);
@@ -84,6 +81,8 @@ export class StepsView {
       this.choose(wanted);
       this.wanted = null;
     } else if (this.chosen === null || this.follows) this.choose(current, false);
+    else this.curve.at(this.run, steps, this.chosen);
+    if (focused) this.table.querySelector("[aria-selected=true]")?.focus();
   }
 
   clicked(event) {
@@ -107,22 +106,24 @@ export class StepsView {
   choose(step, look = true) {
     this.chosen = step;
     this.follows = step === this.last;
-    const looked = look ? this.looked(this.run, step, this.last) : undefined;
-    this.other = null;
-    this.slider.value = step;
+    const looked = look ? this.looked(this.run.number, step, this.last) : undefined;
+    this.curve.at(this.run, this.steps, step);
     for (const row of this.table.children) {
       const chosen = Number(row.dataset.step) === step;
       row.setAttribute("aria-selected", String(chosen));
       row.tabIndex = chosen ? 0 : -1;
     }
-    this.table.querySelector(`[data-step="${step}"]`)?.scrollIntoView({ block: "nearest" });
-    this.compare(step ? this.steps[step][1] : 0);
+    // Not by scrollIntoView, which would scroll the page as well.
+    const [row, box] = [this.table.querySelector(`[data-step="${step}"]`), this.table.closest(".list")];
+    const head = this.table.previousSibling.offsetHeight;
+    if (row) box.scrollTop = Math.max(row.offsetTop + row.offsetHeight - box.clientHeight, Math.min(box.scrollTop, row.offsetTop - head));
+    if (look || over(this.run) || this.steps[step][2] < COMPARED) this.compare(step ? this.steps[step][1] : 0);
     return looked;
   }
 
   // Shows one step after the other, each until nothing moves. A second call stops that.
   async play() {
-    if (this.playing) {
+    if (this.playing || !this.table) {
       this.playing = null;
       return;
     }
@@ -130,7 +131,7 @@ export class StepsView {
     const run = this.run;
     const from = this.chosen === this.last ? 0 : this.chosen;
     const stride = Math.max(1, Math.ceil((this.last - from) / FRAMES));
-    this.played.textContent = "❚❚ Pause";
+    this.curve.playing(true);
     $("views").scrollIntoView({ block: "nearest" }); // on a phone it may be out of view
     for (let step = from; this.playing === mine && this.run === run; step = Math.min(step + stride, this.last)) {
       await this.choose(step);
@@ -138,15 +139,14 @@ export class StepsView {
       if (step === this.last) break;
     }
     if (this.playing === mine) this.playing = null;
-    if (!this.playing) this.played.textContent = "▶ Play";
+    if (!this.playing) this.curve.playing(false);
   }
 
   async compare(from) {
-    this.other = from;
     const [old, fresh] = [Math.min(from, this.chosen), Math.max(from, this.chosen)];
     const open = (goOn) => async () => {
       try {
-        await this.opened(await ask("step", { run: this.run, step: this.chosen }), goOn);
+        await this.opened(await ask("step", { run: this.run.number, step: this.chosen }), goOn);
       } catch (error) {
         note(error.message);
       }
@@ -162,7 +162,7 @@ export class StepsView {
     }
     const mine = (this.asked = {});
     const failed = (error) => ({ lines: [[" ", error.message]], old: 0, new: 0 });
-    const { lines, old: before, new: after } = await ask("diff", { run: this.run, old, new: fresh }).catch(failed);
+    const { lines, old: before, new: after } = await ask("diff", { run: this.run.number, old, new: fresh }).catch(failed);
     if (this.asked !== mine) return;
     const style = { "-": "minus", "+": "plus" };
     this.diff.replaceChildren(

@@ -4,6 +4,10 @@ import { h, last, visible } from "./dom.js";
 
 const HEIGHT = 20; // of a line, pixels, as in the style sheet
 const LONGEST = 3000; // characters of a line that are shown
+// Comments, constants and keywords of a line of terms, and of one of numbers, as in BTOR and CNF.
+const TERMS = /(;.*|^c(?: .*)?$)|("[^"]*"|#[xb][\da-fA-F]+|(?<=[\s(])-?\d[\d.]*(?=[\s)]|$))|((?<=\()[^\s()]+|^[a-z]\w*)/g;
+const NUMBERS = /(;.*)|(#[xb][\da-fA-F]+)|((?<=^-?\d+ )[a-z]\w*)/g;
+const INKS = ["other", "constant", "inner"];
 const MOST = 30_000_000; // pixels that browsers let an element be high
 
 export class TextView {
@@ -83,10 +87,11 @@ export class TextView {
     const [start, length] = [this.starts[number], this.line(number).length];
     const end = start + Math.min(length, LONGEST);
     const [from, to] = (this.range || [end, end]).map((at) => Math.max(start, Math.min(end, at)));
+    const inks = this.inks.length ? this.inks : tokens(this.text.slice(start, end), start);
     return [
-      this.inked(start, from),
-      from < to ? h("mark", {}, this.inked(from, to)) : [],
-      this.inked(to, end),
+      this.inked(inks, start, from),
+      from < to ? h("mark", {}, this.inked(inks, from, to)) : [],
+      this.inked(inks, to, end),
       length > LONGEST ? h("span", { class: "no" }, `+${length - LONGEST}`) : [],
     ].flat();
   }
@@ -98,8 +103,8 @@ export class TextView {
     this.draw();
   }
 
-  inked(from, to) {
-    const { inks, text } = this;
+  inked(inks, from, to) {
+    const { text } = this;
     const found = [];
     for (let at = last(inks.length, (ink) => inks[ink][0] <= from); at < inks.length && inks[at][0] < to; at++) {
       const [start, end, kind] = inks[at];
@@ -151,4 +156,10 @@ export class TextView {
     for (let at = this.text.indexOf(words); at >= 0 && at < end; at = this.text.indexOf(words, at + 1)) found++;
     return found;
   }
+}
+
+// Colors a line of a format that says nothing of its colours.
+function tokens(line, start) {
+  const found = [...line.matchAll(/^-?\d/.test(line) ? NUMBERS : TERMS)];
+  return found.map(({ index, 0: word, ...groups }) => [start + index, start + index + word.length, INKS[[1, 2, 3].findIndex((group) => groups[group])]]);
 }
