@@ -87,35 +87,6 @@ def test_the_counts_are_those_of_a_reduction(tool: Tool, name: str) -> None:
     assert run["curve"][0] == [0, report["before"]["nodes"]]
 
 
-@pytest.mark.slow
-def test_a_text_is_run_once_for_all_algorithms(tool: Tool) -> None:
-    tool.write("in.btor", graph())
-    oracle = tool.script("oracle", f"cksum < $1 >> {tool.folder}/seen; {MUL}")
-    runs = runs_of(
-        tool("compare", "in.btor", "--oracle", oracle, "--json", "--strategies", ALGORITHMS)
-    )
-    seen = (tool.folder / "seen").read_text().split("\n")[:-1]
-    golden = 1  # the input is run twice
-    assert len(seen) == len(set(seen)) + golden
-    assert len(seen) < sum(run["checks"] for run in runs)
-
-
-@pytest.mark.slow
-def test_several_at_a_time_come_to_the_same(tool: Tool) -> None:
-    """And still no text is run twice."""
-    tool.write("in.btor", graph())
-    oracle = tool.script("oracle", f"cksum < $1 >> {tool.folder}/seen; {MUL}")
-    command = ["compare", "in.btor", "--oracle", str(oracle), "--json"]
-    command += ["--strategies", ALGORITHMS, "--simplify", "both"]
-    alone = tool(*command)
-    (tool.folder / "seen").unlink()
-    together = tool(*command, "--jobs", "3")
-    assert runs_of(together) == runs_of(alone)
-    seen = (tool.folder / "seen").read_text().split("\n")[:-1]
-    golden = 1  # the input is run twice
-    assert len(seen) == len(set(seen)) + golden
-
-
 def test_several_at_a_time_run_at_the_same_time(tool: Tool) -> None:
     """Each of the two checks waits until the other one has begun."""
     tool.write("in.btor", graph())
@@ -240,20 +211,6 @@ def test_what_is_wrong_is_said_before_anything_runs(
     assert set(tool.files()) - set(before) == {"oracle"}
 
 
-def test_the_places_in_a_command_are_filled_in_with_any_name(tool: Tool) -> None:
-    folder = tool.folder / "a b'c"
-    folder.mkdir()
-    tool.write("a b'c/in put.btor", graph())
-    tool.script("a b'c/in put.sh", MUL)
-    runs = runs_of(
-        tool(
-            "compare", "a b'c/in put.btor", "--oracle", "{dir}/{stem}.sh {}", "--json",
-            "--strategies", "auto",
-        )
-    )  # fmt: skip
-    assert [run["file"] for run in runs] == ["in put"]
-
-
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_an_interrupt_leaves_what_has_ended(tool: Tool, jobs: str) -> None:
     tool.write("in.btor", graph())
@@ -284,31 +241,6 @@ def test_a_format_that_checks_by_itself_needs_no_command(tool: Tool) -> None:
     assert [(run["before"], run["after"]) for run in runs] == [(9, 5), (9, 5)]
     tool.write("in.btor", graph())
     assert "Missing --cmd" in tool("compare", "in.btor").err
-
-
-def test_an_option_of_the_format_is_compared(tool: Tool) -> None:
-    tool.write("in.btor", graph())
-    runs = runs_of(
-        tool(
-            "compare", "in.btor", "--oracle", tool.script("oracle", MUL), "--strategies", "hdd",
-            "--simplify", "off", "--set", "simplify=on,off", "--set", "dialect=btor1", "--json",
-        )
-    )  # fmt: skip
-    assert [run["settings"] for run in runs] == [
-        {"simplify": "on", "dialect": "btor1"},
-        {"simplify": "off", "dialect": "btor1"},
-    ]
-
-
-def test_the_format_is_told_by_the_text_where_the_suffix_says_nothing(tool: Tool) -> None:
-    tool.write("in.x", graph())
-    (run,) = runs_of(
-        tool(
-            "compare", "in.x", "--oracle", tool.script("oracle", MUL), "--strategies", "auto",
-            "--json",
-        )
-    )  # fmt: skip
-    assert (run["format"], run["unit"]) == ("btor", "nodes")
 
 
 @pytest.mark.slow

@@ -15,6 +15,7 @@ def test_to_standard_output(tool: Tool) -> None:
     done = tool("generate", "btor", "--seed", "3", "-n", "50")
     assert (done.code, done.err) == (0, "")
     assert done.out.encode() == generate_text(Parameters(seed=3, nodes=50))
+    assert tool("generate", "btor", "--seed", "3", "-n", "50", "-o", "-") == done
 
 
 def test_to_a_file(tool: Tool) -> None:
@@ -22,12 +23,6 @@ def test_to_a_file(tool: Tool) -> None:
     assert (done.code, done.out, done.err) == (0, "", "")
     expected = generate_text(Parameters(nodes=50, dialect=Dialect.BTOR2))
     assert (tool.folder / "x.btor2").read_bytes() == expected
-
-
-def test_a_dash_is_standard_output(tool: Tool) -> None:
-    assert tool("generate", "btor", "-n", "20", "-o", "-").out == tool(
-        "generate", "btor", "-n", "20"
-    ).out  # fmt: skip
 
 
 def test_an_interrupt_says_how_many_were_written(tool: Tool) -> None:

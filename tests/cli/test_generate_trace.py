@@ -32,13 +32,6 @@ def test_to_standard_output(tool: Tool) -> None:
     assert "sat\nreturn " in done.out
 
 
-def test_a_generated_trace_replays(tool: Tool) -> None:
-    assert tool("generate", "trace", "-s", "7", "-o", "x.trace", "--options").code == 0
-    done = tool("replay", "--check-returns", "x.trace")
-    assert done.code == 0
-    assert "passed" in done.err
-
-
 def test_many_files(tool: Tool) -> None:
     arguments = ("--variables", "20", "--seed", "5", "--count", "3", "--dir", "d")
     assert tool("generate", "trace", *arguments).code == 0
@@ -47,14 +40,6 @@ def test_many_files(tool: Tool) -> None:
     one = tool("generate", "trace", "--variables", "20", "--seed", "6").out
     assert written["6.trace"] == one.encode()
     assert all(len(text) < 60_000 for text in written.values())
-
-
-@pytest.mark.parametrize("model", ["cadical", "ipasir"])
-def test_other_models(tool: Tool, model: str) -> None:
-    done = tool("generate", "trace", "--model", model, "--variables", "15")
-    assert (done.code, done.err) == (0, "")
-    found = load_model(model)
-    assert check(read_trace(done.out.encode(), found.formats[0]), found) == []
 
 
 def test_without_a_library(tool: Tool) -> None:

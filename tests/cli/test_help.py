@@ -1,9 +1,13 @@
 """The help: options below headings, the usual ones on one screen, all of them on demand."""
 
+import subprocess
+import sys
 from dataclasses import fields
 
 import pytest
 
+from reducekit import registry
+from reducekit.cli.group import TITLES
 from reducekit.hunt import HuntOptions
 from reducekit.option import options_of
 from reducekit.session import Options
@@ -53,3 +57,13 @@ def test_each_help_text_is_one_short_line(cls: type) -> None:
         assert each.name in named
         assert len(each.help) <= 100
         assert each.help.endswith((".", ".)"))
+
+
+def test_it_loads_no_format() -> None:
+    assert {name: registry.frontend_class(name).title for name in TITLES} == TITLES
+    code = "import sys; from reducekit.cli.group import reducekit; "
+    code += "reducekit.main(['--help'], standalone_mode=False); "
+    code += "print(*[m for m in sys.modules if m.startswith('reducekit.frontends')], sep=',')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "an SMT-LIB v2 script" in done.stdout
+    assert "reducekit.frontends" not in done.stdout

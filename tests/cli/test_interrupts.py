@@ -53,8 +53,9 @@ class Hanging:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-@pytest.mark.parametrize("jobs", ["1", "3"])
+@pytest.mark.parametrize(
+    ("number", "jobs"), [(signal.SIGINT, "3"), (signal.SIGTERM, "1"), (signal.SIGHUP, "3")], ids=str
+)
 def test_in_the_middle(tool: Tool, number: int, jobs: str) -> None:
     hanging = Hanging(tool, 10)
     process = hanging.start("--jobs", jobs)
@@ -98,7 +99,7 @@ main()
 """
 
 
-@pytest.mark.parametrize("modules", [0, 1, 2, 3, 5, 8, 15, 30, 60, 90])
+@pytest.mark.parametrize("modules", [0, 1, 2, 5, 15, 60])
 def test_while_it_starts(tool: Tool, modules: int) -> None:
     """Whatever is being imported: before the signals are taken over, and behind."""
     tool.write("in.smt2", problem())
@@ -281,17 +282,7 @@ def test_an_ignored_signal_stays_ignored(tool: Tool) -> None:
     assert tool.end(process).code == 0
 
 
-def test_in_place(tool: Tool) -> None:
-    hanging = Hanging(tool, 10)
-    process = hanging.start("--in-place")
-    process.send_signal(signal.SIGINT)
-    assert tool.end(process).code == 130
-    assert (tool.folder / "in.smt2.orig").read_text() == problem()
-    assert "needle" in (tool.folder / "in.smt2").read_text()
-    assert len((tool.folder / "in.smt2").read_text()) < len(problem())
-
-
-@pytest.mark.parametrize("improvements", [1, 2, 4, 8, 12])
+@pytest.mark.parametrize("improvements", [1, 4, 12])
 def test_killed(tool: Tool, improvements: int) -> None:
     """The output is whole and interesting at all times, so after SIGKILL, too."""
     tool.write("in.smt2", problem(60))

@@ -31,15 +31,6 @@ def test_a_test_that_harms_the_result_in_every_run(tool: Tool, harm: str) -> Non
     assert len(result) < len(TEXT) / 4
 
 
-def test_a_test_that_removes_the_folder_of_the_result(tool: Tool) -> None:
-    tool.write("x.smt2", TEXT)
-    (tool.folder / "out").mkdir()
-    tool.script("test", f'rm -rf out; {NEEDLE} "$1"')
-    said = typed(tool, "smt2 x.smt2 --oracle ./test -o out/x.smt2")
-    assert "the result could not be written to out/x.smt2: No such file or directory" in said
-    assert said.endswith("[2]")
-
-
 @pytest.mark.parametrize("options", ["--oracle ./test", "--cmd ./test --exit-code 0"])
 def test_a_second_file_as_for_cvise_is_not_replaced(tool: Tool, options: str) -> None:
     tool.write("a.c", TEXT)

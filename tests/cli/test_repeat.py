@@ -65,35 +65,3 @@ def test_the_most_frequent_failure_is_kept(tool: Tool) -> None:
     )
     assert "exit status 7" in done.err
     assert not (tool.folder / "other").exists()
-
-
-@pytest.mark.slow
-def test_jobs_do_not_change_the_result(tool: Tool) -> None:
-    tool.write("in.smt2", problem(20, (3, 11)))
-    script = tool.script("test", "[ $(grep -c '(assert.*needle' $1) = 2 ]")
-    found = set()
-    for jobs in ("1", "3"):
-        for repeat in ((), ("--repeat", "2-of-3")):
-            out = tool.folder / f"out{jobs}{len(repeat)}"
-            done = tool("smt2", "in.smt2", "--oracle", script, "-j", jobs, "-o", out, *repeat)
-            assert done.code == 0, done.err
-            found.add(out.read_bytes())
-    assert len(found) == 1
-
-
-def test_a_file_that_never_fails(tool: Tool) -> None:
-    tool.write("in.smt2", problem(1, (0,)))
-    done = tool("smt2", "in.smt2", "--oracle", "false", "--repeat", "1/4")
-    assert done.code == 1
-    assert "in 4 runs (the test said no: exit status 1" in done.err
-
-
-@pytest.mark.parametrize("value", ["0", "4-of-3", "often"])
-def test_what_cannot_be(tool: Tool, value: str) -> None:
-    tool.write("in.smt2", problem())
-    before = tool.files()
-    done = tool("smt2", "in.smt2", "--oracle", "true", "--repeat", value)
-    assert done.code == 2
-    assert f"'{value}'" in done.err
-    assert "Traceback" not in done.err
-    assert tool.files() == before

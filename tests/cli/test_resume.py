@@ -85,12 +85,6 @@ def test_another_input_is_refused(tool: Tool) -> None:
     assert (tool.folder / "in.reduced.smt2").read_bytes() == result
 
 
-def test_without_a_journal_it_begins(tool: Tool) -> None:
-    tool.write("in.smt2", problem())
-    oracle, _ = counting(tool)
-    assert tool("smt2", "in.smt2", "--oracle", oracle, "--resume").code == 0
-
-
 @pytest.mark.slow
 def test_the_same_command_goes_on(tool: Tool) -> None:
     tool.write("in.smt2", problem())
@@ -134,36 +128,6 @@ def test_what_another_run_has_left_is_kept_under_a_numbered_name(tool: Tool) -> 
     done = tool("smt2", "in.smt2", "--oracle", other, "-o", "mine.smt2", "--no-journal")
     assert (tool.folder / "mine.1.smt2").read_text() == "my own file"
     assert "needle" in (tool.folder / "mine.smt2").read_text()
-
-
-@pytest.mark.slow
-def test_a_refused_run_leaves_the_journal_of_what_is_there(tool: Tool) -> None:
-    tool.write("in.smt2", problem())
-    oracle, _ = counting(tool)
-    assert tool("smt2", "in.smt2", "--oracle", oracle).code == 0
-    result, history = tool.folder / "in.reduced.smt2", tool("history", "in.reduced.smt2")
-    before = result.read_bytes()
-    assert tool("smt2", "in.smt2", "-o", str(result), "--oracle", "false").code == 1
-    assert result.read_bytes() == before
-    assert tool("history", "in.reduced.smt2") == history
-
-
-@pytest.mark.slow
-def test_in_place_it_goes_on_from_the_original(tool: Tool) -> None:
-    tool.write("in.smt2", problem())
-    oracle, log = counting(tool)
-    killed(tool, oracle, log, "--in-place")
-    assert tool("smt2", "in.smt2", "--oracle", oracle, "--in-place", "--resume").code == 0
-    assert (tool.folder / "in.smt2.orig").read_text() == problem()
-    assert "needle" in (tool.folder / "in.smt2").read_text()
-
-
-def test_options_that_do_not_go_together(tool: Tool) -> None:
-    tool.write("in.smt2", problem())
-    oracle, _ = counting(tool)
-    refused = tool("smt2", "in.smt2", "--oracle", oracle, "--resume", "--no-journal")
-    assert refused.code == 2
-    assert "--resume and --no-journal are mutually exclusive" in refused.err
 
 
 @pytest.mark.slow

@@ -113,8 +113,3 @@ def test_the_state_chart_of_a_model(tool: Tool) -> None:
     assert tool("show", "own.toml", "-o", "y.svg").code == 0
     assert (tool.folder / "y.svg").read_bytes() == (tool.folder / "x.svg").read_bytes()
     assert tool("show", "own.toml", "-o", "y.dot").code == 2
-
-
-def test_what_a_script_is_made_of(tool: Tool) -> None:
-    done = tool("show", tool.write("in.smt2", "(assert true)\n(check-sat)\n"))
-    assert (done.code, done.out) == (0, "26 bytes\n2 commands\n1 asserts\n1 terms\n")

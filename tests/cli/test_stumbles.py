@@ -13,8 +13,6 @@ import zipfile
 
 import pytest
 
-import reducekit
-from tests.cli.test_hunt_trace import OWN
 from tests.cli.tool import NEEDLE, Tool, problem, until
 
 pytestmark = pytest.mark.reduction
@@ -65,17 +63,6 @@ def files(tool: Tool) -> Tool:
 
 
 @pytest.mark.slow
-def test_01_running_again_loses_nothing(files: Tool) -> None:
-    seen = typed(files, "reducekit smt2 in.smt2 --oracle ./test.sh --max-checks 6")
-    assert "run the same command again to continue" in seen
-    assert seen.endswith("[5]\n")
-    small = (files.folder / "in.reduced.smt2").read_bytes()
-    seen = typed(files, "reducekit smt2 in.smt2 --oracle ./test.sh --max-checks 0")
-    assert "resuming from in.reduced.smt2" in seen
-    assert (files.folder / "in.reduced.smt2").read_bytes() == small
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("line", ["btor f.btor2.gz", "f.btor2.zip"])
 def test_02_compressed_models(files: Tool, line: str) -> None:
     (files.folder / "f.btor2.gz").write_bytes(gzip.compress(BTOR2.encode()))
@@ -83,14 +70,6 @@ def test_02_compressed_models(files: Tool, line: str) -> None:
         archive.writestr("f.btor2", BTOR2)
     assert typed(files, f"reducekit {line} --oracle ./eq.sh -q") == "[0]\n"
     assert len((files.folder / "f.reduced.btor2").read_text()) < 60
-
-
-def test_02_an_archive_of_two_files(files: Tool) -> None:
-    with zipfile.ZipFile(files.folder / "two.zip", "w") as archive:
-        archive.writestr("a", "(check-sat)")
-        archive.writestr("b", "(check-sat)")
-    seen = typed(files, "reducekit smt2 two.zip --oracle ./test.sh")
-    assert seen == "reducekit: the archive holds 2 files: unpack the one to reduce\n[2]\n"
 
 
 @pytest.mark.slow
@@ -116,18 +95,6 @@ def test_03_a_file_of_another_format(files: Tool, line: str, command: str) -> No
 def test_03_the_format_is_guessed(files: Tool) -> None:
     assert typed(files, "reducekit f.btor2 --oracle ./eq.sh -q") == "[0]\n"
     assert (files.folder / "f.reduced.btor2").exists()
-
-
-@pytest.mark.slow
-def test_04_an_own_ipasir_library(files: Tool) -> None:
-    files.write("own.c", OWN)
-    build = ["cc", "-shared", "-fPIC", "-DLIES=0", "-o", "libmysat.so", "own.c"]
-    subprocess.run(build, cwd=files.folder, check=True)
-    files.write("own.trace", "init\n" + 7 * "add 1\nadd 0\n" + "solve\nrelease\n")
-    seen = typed(files, "reducekit trace own.trace --model ipasir --library ./libmysat.so")
-    assert "signal SIGABRT" in seen
-    assert seen.endswith("[0]\n")
-    assert (files.folder / "own.reduced.trace").read_text().count("add 0") == 5
 
 
 @pytest.mark.slow
@@ -294,13 +261,6 @@ def test_17_a_plot_of_a_run(files: Tool) -> None:
     seen = typed(files, "reducekit history in.reduced.smt2 --plot curve.svg")
     assert seen.startswith("curve.svg: ")
     assert (files.folder / "curve.svg").read_text().startswith("<svg")
-
-
-def test_18_from_python() -> None:
-    text = problem(4, (2,))
-    report = reducekit.reduce(text, lambda each: "needle (+" in each, jobs=2, max_checks=50)
-    assert "needle (+" in report.text
-    assert len(report.text) < len(text) / 2
 
 
 def test_19_json_of_wrong_options(files: Tool) -> None:

@@ -251,15 +251,6 @@ def test_what_does_not_go_together(tool: Tool) -> None:
 
 
 @pytest.mark.slow
-def test_jobs_do_not_change_the_result(tool: Tool) -> None:
-    path = tool.write("lgl.trace", MELTS)
-    for jobs, output in (("1", "one"), ("2", "two")):
-        wanted = ("-j", jobs, "--width", "2", "-o", tool.folder / output)
-        assert tool("trace", path, *FAULT, *wanted, "-q").code == 0
-    assert (tool.folder / "one").read_bytes() == (tool.folder / "two").read_bytes()
-
-
-@pytest.mark.slow
 def test_the_output_of_a_packed_trace_is_not_named_like_a_packed_one(tool: Tool) -> None:
     path = tool.write("lgl.trace.gz", gzip.compress(MELTS.encode()))
     done = tool("trace", path, *FAULT, "-q")

@@ -1,6 +1,5 @@
 """Traces of other solvers and in other formats, reduced with the real libraries and programs."""
 
-import gzip
 import json
 import signal
 import subprocess
@@ -30,16 +29,6 @@ different = P(library.boolector_ne(btor, both, P(library.boolector_zero(btor, so
 library.boolector_assert(btor, different)
 library.boolector_sat(btor)
 """
-
-
-@pytest.mark.slow
-def test_a_compressed_trace(tool: Tool) -> None:
-    path = tool.folder / "lgl.trace.gz"
-    path.write_bytes(gzip.compress(MELTS.encode()))
-    output = tool.folder / "small.trace"
-    done = tool("trace", path, "--fault", "lglmelt+1:abort", "-q", "-o", output)
-    assert done.code == 0, done.err
-    assert output.read_text() == "init\nfreeze 1\nmelt 1\n"
 
 
 @pytest.mark.slow
@@ -81,42 +70,6 @@ def test_mobical_says_what_a_trace_is(tool: Tool) -> None:
     done = tool("trace", path, "--oracle", oracle, "-q")
     assert done.code == 0, done.err
     assert path.with_name("cadical.reduced.trace").read_text() == "init\nfreeze 1\nmelt 1\n"
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (b"init\n", "the gzip archive is cut off after 19 bytes: expected more"),
-        (b"init\nfoo 1\n", "line 2, column 1: expected a call of Lingeling"),
-    ],
-    ids=["cut off", "unknown call"],
-)
-def test_a_bad_compressed_trace(tool: Tool, text: bytes, said: str) -> None:
-    path = tool.folder / "lgl.trace.gz"
-    packed = gzip.compress(text)
-    path.write_bytes(packed[:-6] if "gzip" in said else packed)
-    done = tool("trace", path)
-    assert done.code == 3
-    assert said in done.err
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("0 init\n1 add 1\n2 frobnicate\n", "line 3, column 1: expected a call of CaDiCaL"),
-        ("init\nadd 1 2\n", "line 2, column 1: 'add 1 2': expected 'add LIT' (1 argument)"),
-        ("init\noption elim\n", "line 2, column 1: 'option elim': expected 'option NAME VALUE'"),
-        ("init\nsat\nreturn\n", "line 3, column 1: expected a value after 'return'"),
-        ("init\nmaxvar\nreturn 99999999999\n", "line 3, column 1: expected a number between"),
-    ],
-)
-def test_what_is_expected_is_said(tool: Tool, text: str, said: str) -> None:
-    path = tool.write("some.trace", text)
-    done = tool("trace", path)
-    assert done.code == 3
-    assert f"some.trace, {said}" in done.err
-    assert "Traceback" not in done.err
-    assert not path.with_name("some.reduced.trace").exists()
 
 
 @pytest.mark.debian("cadical")  # the package that has mobical
