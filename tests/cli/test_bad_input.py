@@ -20,25 +20,6 @@ def refused(tool: Tool, *arguments: str) -> Done:
     return done
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("", "line 1, column 1: the input is empty"),
-        (" \n\t\r\n", "line 1, column 1: the input is empty"),
-        ("(check-sat)\n (assert true))\n", "line 2, column 15: unmatched ')'"),
-        ("(check-sat)\n (a (b)\n", "line 2, column 2: this '(' is never closed"),
-        ('(a)\n(echo "b"" )\n(c)', "line 2, column 7: this string is never closed"),
-        ("(a)\r\n(b |c\n)", "line 2, column 4: this quoted symbol is never closed"),
-    ],
-)
-def test_what_does_not_parse(tool: Tool, text: str, said: str) -> None:
-    tool.write("in.smt2", text)
-    done = refused(tool, "smt2", "in.smt2", "--cmd", "false")
-    assert done.code == 3
-    assert done.err.splitlines()[0] == f"reducekit: in.smt2, {said}"
-    assert ("--lenient" in done.err) == ("empty" not in said)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("format_name", ["smt2", "btor"])
 def test_a_file_of_comments_is_minimal(tool: Tool, format_name: str) -> None:

@@ -50,10 +50,3 @@ def test_the_dialect_is_what_is_said(tool: Tool) -> None:
     done = tool("btor", "in.btor", "--cmd", solver, "--dialect", "btor2")
     assert done.code == 3
     assert "in.btor, line 1, column 3: " in done.err
-
-
-def test_a_broken_file_is_told_with_its_rule(tool: Tool) -> None:
-    tool.write("in.btor", "1 var 4\n2 add 4 1 7\n3 root 1 2\n")
-    done = tool("btor", "in.btor", "--cmd", "false")
-    assert done.code == 3
-    assert "defined-before-use" in done.err

@@ -4,7 +4,7 @@ import pytest
 
 from reducekit import registry
 from reducekit.frontends.smt2 import Smt2
-from reducekit.reduction import STAGES, PassChoice
+from reducekit.reduction import PassChoice
 from tests.cli.inprocess import Shell, shell
 
 pytestmark = pytest.mark.reduction
@@ -18,16 +18,6 @@ SCRIPT = """\
 (assert (and (> a 1) (< b (+ a 7 b)) (= (+ a b) 12) (distinct a b (* 2 a) (* 3 b)) (>= a b)))
 (check-sat)
 """
-
-
-@pytest.mark.parametrize("name", registry.names(registry.FRONTENDS))
-def test_they_are_listed(shell: Shell, name: str) -> None:
-    done = shell("passes", name)
-    schedule = registry.frontend(name).schedule("own")
-    for stage in STAGES:
-        for each in getattr(schedule, stage):
-            assert f"  {each.name} " in done.out
-    assert "neighbours are not all" not in done.out
 
 
 def test_names_that_there_are_not(shell: Shell) -> None:

@@ -158,26 +158,6 @@ def test_check(tool: Tool) -> None:
     assert "rule: " in done.err
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("init\nfoo 1\n", "line 2, column 1: expected a call of Lingeling"),
-        ("init\nadd\n", "line 2, column 1: 'add': expected 'add LIT'"),
-        ("init\nadd 99999999999\n", "line 2, column 1: expected a number between"),
-        (b"\x00\xff\xfe", "found binary data"),
-        ("", "the input is empty"),
-        ("init\nadd 1\nad", "the file ends within this line"),
-    ],
-)
-def test_what_is_no_trace(tool: Tool, text: str | bytes, said: str) -> None:
-    path = tool.write("lgl.trace", text)
-    done = tool("trace", path)
-    assert done.code == 3
-    assert said in done.err
-    assert "Traceback" not in done.err
-    assert not path.with_name("lgl.reduced.trace").exists()
-
-
 @pytest.mark.slow
 def test_an_interpreter_of_ones_own(tool: Tool) -> None:
     """A script stands for it: a replay with a fault takes a second for each check."""

@@ -7,13 +7,11 @@ from random import Random
 
 import pytest
 
-from reducekit.errors import UsageError
 from reducekit.frontends.aiger.circuit import Circuit
 from reducekit.frontends.aiger.files import read, write
 from reducekit.frontends.aiger.generate import (
     GENERATION,
     changed,
-    is_old,
     joined,
     random_circuit,
     seed_of,
@@ -28,25 +26,6 @@ def circuit(seed: int, *, old: bool = False) -> Circuit:
 
 def generator(**values: object) -> InputGenerator:
     return GENERATION.make({**with_defaults(GENERATION.options, values), "seed": 0})
-
-
-@pytest.mark.parametrize("notation", ["aag", "aig"])
-@pytest.mark.parametrize("version", ["1.0", "1.9"])
-def test_mutants_are_well_formed_and_differ(notation: str, version: str, tmp_path: Path) -> None:
-    old = version == "1.0"
-    for seed in range(3):
-        (tmp_path / f"{seed}.aag").write_bytes(write(circuit(seed, old=old)))
-    made = generator(mutate=str(tmp_path), notation=notation, version=version)
-    texts = [made.generate(seed).text for seed in range(150)]
-    again = generator(mutate=str(tmp_path), notation=notation, version=version)
-    assert texts == [again.generate(seed).text for seed in range(150)]
-    assert len(set(texts)) > 140
-    found = [read(text) for text in texts]
-    assert {each.binary for each in found} == {notation == "aig"}
-    assert all(map(is_old, found)) == old
-    assert any(len(each.latches) == 6 for each in found)  # joined
-    if not old:
-        assert {latch.reset for each in found for latch in each.latches} == {0, 1, None}
 
 
 def test_each_mutant_of_one_change_computes_something_else_or_has_another_shape() -> None:
@@ -89,17 +68,6 @@ def test_joined_circuits_do_what_each_did(shared: bool) -> None:
         second = told(two, [each[begin:] for each in values], free[len(one.latches) :])
         for whole, left, right in zip(told(both, values, free), first, second, strict=True):
             assert whole == {kind: left[kind] + right[kind] for kind in "obcf"}
-
-
-@pytest.mark.parametrize(
-    "text",
-    [b"aag 1 1 0 0 0\n2\n", b"aag 1 1 0 0 0 1\n2\n2\n", b"x"],
-    ids=["no property", "a bad state", "no circuit"],
-)
-def test_what_cannot_be_mutated(text: bytes, tmp_path: Path) -> None:
-    (tmp_path / "in.aag").write_bytes(text)
-    with pytest.raises(UsageError, match=r"give circuits of AIGER 1\.0 that have a property"):
-        generator(mutate=str(tmp_path), version="1.0").generate(1)
 
 
 def test_a_share_of_the_circuits_is_random(tmp_path: Path) -> None:

@@ -7,12 +7,11 @@ from random import Random
 
 import pytest
 
-from reducekit.errors import UsageError
 from reducekit.frontends.btor.generate.generator import GENERATION, Parameters, generate_text
 from reducekit.frontends.btor.generate.mutants import changed, joined, seed_of
 from reducekit.frontends.btor.model.operators import Dialect, Op
 from reducekit.frontends.btor.model.reader import read
-from reducekit.frontends.mutation import LARGEST, Mutants
+from reducekit.frontends.mutation import Mutants
 from reducekit.run import Outcome
 
 FUNCTIONS = b"""1 var 8 x
@@ -34,19 +33,6 @@ def files(folder: Path, dialect: Dialect) -> None:
         (folder / f"{seed}{suffix}").write_bytes(generate_text(parameters))
     if dialect is Dialect.FUN:
         (folder / "functions.btor").write_bytes(FUNCTIONS)
-
-
-@pytest.mark.parametrize("dialect", [each for each in Dialect if each is not Dialect.BTOR_2007])
-def test_mutants_are_well_sorted_and_differ(tmp_path: Path, dialect: Dialect) -> None:
-    files(tmp_path, dialect)
-    first, again = (
-        Mutants(tmp_path, (".btor", ".btor2"), "files", seed_of, changed) for _ in range(2)
-    )
-    found = [first.mutant(Random(number)) for number in range(100)]
-    assert found == [again.mutant(Random(number)) for number in range(100)]
-    assert len(set(found)) > 90
-    for text in found:
-        read(text, dialect)
 
 
 def test_all_kinds_of_changes() -> None:
@@ -97,20 +83,6 @@ def test_as_generator(tmp_path: Path) -> None:
         texts = [generator.generate(seed).text for seed in range(20)]
         for each, text in zip(words, texts, strict=True):
             assert (read(text).dialect is Dialect.FUN) == ("--mutate" in each)
-    path.write_bytes(b"no file\n")
-    with (
-        GENERATION.make(values | {"mutate": str(path)}) as generator,
-        pytest.raises(UsageError, match=r"no mutant of .* give well-sorted files"),
-    ):
-        generator.generate(1)
-    path.write_bytes(FUNCTIONS + b";" * LARGEST)
-    with (
-        GENERATION.make(values | {"mutate": str(path)}) as generator,
-        pytest.raises(UsageError, match=r"no mutant of .*, of 64 kB at most"),
-    ):
-        generator.generate(1)
-    with pytest.raises(UsageError, match=r"neither a file nor a folder of \*.btor, "):
-        GENERATION.make(values | {"mutate": str(tmp_path / "none")})
 
 
 @pytest.mark.parametrize(

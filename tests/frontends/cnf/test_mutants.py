@@ -6,7 +6,6 @@ from random import Random
 
 import pytest
 
-from reducekit.errors import UsageError
 from reducekit.frontends.cnf.generate import (
     FORMATS,
     GENERATION,
@@ -16,7 +15,7 @@ from reducekit.frontends.cnf.generate import (
     joined,
     seed_of,
 )
-from reducekit.frontends.cnf.reader import Format, View, problems
+from reducekit.frontends.cnf.reader import Format, View
 from reducekit.frontends.mutation import Mutants
 
 CNF = b"c a\np cnf 4 3\n1 -2 0\n3 0\n-1 -4 2 0\n"
@@ -27,23 +26,6 @@ def folder(path: Path, notation: Format) -> Path:
         text = generate_text(Parameters(20, "uniform", 3, 3.0, notation), seed)
         (path / f"{seed}.{notation}").write_bytes(text)
     return path
-
-
-@pytest.mark.parametrize("notation", FORMATS)
-def test_mutants_have_no_flaws_and_differ(tmp_path: Path, notation: Format) -> None:
-    where = folder(tmp_path, notation)
-    first, again = (
-        Mutants(where, (f".{notation}",), "formulas", seed_of, changed) for _ in range(2)
-    )
-    found = [first.mutant(Random(number)) for number in range(100)]
-    assert found == [again.mutant(Random(number)) for number in range(100)]
-    assert len(set(found)) == 100
-    seeds = {len(View(each.read_bytes())) for each in where.iterdir()}
-    assert any(len(View(text)) > 1.5 * max(seeds) for text in found)  # joined
-    for text in found:
-        view = View(text)
-        assert problems(view) == []
-        assert view.format == notation
 
 
 def test_all_kinds_of_changes() -> None:
@@ -79,16 +61,6 @@ def test_weights_of_the_old_format() -> None:
     seed = seed_of(b"p wcnf 2 3 9\n9 1 2 0\n2 -1 0\n3 -2 0\n")
     assert seed is not None
     assert [each.prefix for each in seed.lines] == [b"h", b"2", b"3"]
-
-
-@pytest.mark.parametrize("text", [b"p cnf 3 0\n", b"p cnf 1 1\n0\n", b"p cnf 1 1\n1\n", b"(x)"])
-def test_what_cannot_be_mutated(text: bytes, tmp_path: Path) -> None:
-    assert seed_of(text) is None
-    path = tmp_path / "a.cnf"
-    path.write_bytes(text)
-    values = {each.name: each.default for each in GENERATION.options} | {"mutate": str(path)}
-    with GENERATION.make(values) as generator, pytest.raises(UsageError, match="no mutant of"):
-        generator.generate(1)
 
 
 @pytest.mark.debian("picosat")

@@ -7,7 +7,6 @@ from random import Random
 import pytest
 import z3
 
-from reducekit.errors import UsageError
 from reducekit.frontends.mutation import Mutants
 from reducekit.frontends.smt2.generate.mutants import Seed, changed, joined, seed_of
 from reducekit.frontends.smt2.generate.offer import GENERATION
@@ -41,10 +40,8 @@ def usable(text: bytes) -> Seed:
 def test_mutants_are_well_sorted_and_differ(tmp_path: Path) -> None:
     for name, text in (("a.smt2", INTEGERS), ("b.smt2", VECTORS)):
         (tmp_path / name).write_bytes(text)
-    first, again = (Mutants(tmp_path, (".smt2",), "scripts", seed_of, changed) for _ in range(2))
-    found = [first.mutant(Random(number)) for number in range(200)]
-    assert found == [again.mutant(Random(number)) for number in range(200)]
-    assert len(set(found)) > 150
+    mutants = Mutants(tmp_path, (".smt2",), "scripts", seed_of, changed)
+    found = [mutants.mutant(Random(number)) for number in range(200)]
     assert any(b"!2" in each for each in found)  # joined
     for text in found:
         assert problems(ScriptView(parse(text)), extensions=True) == []
@@ -88,16 +85,6 @@ def test_names_of_joined_scripts_differ() -> None:
     assert b"|two words!2|" in text
     assert text.count(b"(declare-const x ") == text.count(b"(declare-const x!2 ") == 1
     assert text.count(b"(check-sat)") == 1
-
-
-@pytest.mark.parametrize("text", [b"(assert", b"", b"(check-sat", b"(declare-const x Int)"])
-def test_what_cannot_be_mutated(text: bytes, tmp_path: Path) -> None:
-    assert seed_of(text) is None
-    path = tmp_path / "a.smt2"
-    path.write_bytes(text)
-    values = {each.name: each.default for each in GENERATION.options} | {"mutate": str(path)}
-    with GENERATION.make(values) as generator, pytest.raises(UsageError, match="no mutant of"):
-        generator.generate(1)
 
 
 def test_mutants_and_random_scripts_alternate(tmp_path: Path) -> None:
