@@ -167,7 +167,6 @@ def _of_text(interesting: Callable[[str], bool]) -> Callable[[bytes], bool]:
 
 
 def _refuse_unknown(options: Mapping[str, object]) -> None:
-    """Raise UsageError for an option that does not exist, with the name that it has here."""
     known = [field.name for field in fields(Options)]
     for name in options:
         if name in known:

@@ -29,8 +29,7 @@ class Change:
     """
 
     edits: tuple[Edit, ...]
-    what: str = ""
-    """A few words for logs, such as `hoist` or `drop commands`."""
+    what: str = ""  # a few words for logs, such as `hoist` or `drop commands`
     local: bytes = b""
     """Identifies what is changed, where, and into what, if the search knows better than the text.
 

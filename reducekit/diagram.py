@@ -40,8 +40,7 @@ class Node:
     """
 
     label: str
-    detail: str
-    """Its sort or its state, in words."""
+    detail: str  # its sort or its state, in words
     kind: Kind
     start: int
     end: int
@@ -86,5 +85,4 @@ class Diagram:
     nodes: Sequence[Node]
     chart: Chart | None = None
     state: Sequence[Sequence[int]] = field(default=())
-    inks: Sequence[Ink] = ()
-    """Colours of the text, in order; the rest has none."""
+    inks: Sequence[Ink] = ()  # colours of the text, in order; the rest has none

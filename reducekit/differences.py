@@ -46,7 +46,6 @@ def unified(old: bytes, new: bytes, old_name: str, new_name: str) -> Iterator[by
 
 
 def _trimmed(a: Sequence[bytes], b: Sequence[bytes], region: Region) -> Region:
-    """Return a region without the same lines at its front and its end."""
     begin, end, start, stop = region
     while begin < end and start < stop and a[begin] == b[start]:
         begin, start = begin + 1, start + 1

@@ -246,10 +246,8 @@ class Patched:
         self.document = document
         self._order: Sequence[int] = ()
         """The edited nodes in order; of removed neighbours, the first only."""
-        self._edits: Mapping[int, Template] = _NONE
-        """The templates of the nodes in order."""
-        self._runs: Mapping[int, int] = {}
-        """The last of the removed neighbours, by the first."""
+        self._edits: Mapping[int, Template] = _NONE  # the templates of the nodes in order
+        self._runs: Mapping[int, int] = {}  # the last of the removed neighbours, by the first
 
     def __len__(self) -> int:
         """Count the edits that are kept: neighbours removed together are one."""
@@ -343,7 +341,6 @@ class Patched:
         return self._run_of(node) >= 0
 
     def _is_removed(self, node: int) -> bool:
-        """Return whether a node itself is removed."""
         if node in self._edits:
             return not self._edits[node]
         return self._in_run(node, self._run_of(node))
@@ -354,7 +351,6 @@ class Patched:
         return first >= 0 and parent[node] == parent[first]
 
     def _members(self, first: int) -> list[int]:
-        """Return the nodes of a run."""
         stop, last = self.document.stop, self._runs[first]
         members = [first]
         while members[-1] != last:

@@ -116,8 +116,7 @@ class OtherFormatError(ReducekitError):
 
     def __init__(self, name: str, found: str, title: str) -> None:
         self.name = name
-        self.found = found
-        """The format that it is of."""
+        self.found = found  # the format that it is of
         super().__init__(f"{name} looks like {title}: use the format {found!r}")
 
 

@@ -13,13 +13,10 @@ from reducekit.diagram import COLOURS, WORDS, Diagram, Kind
 from reducekit.errors import UsageError
 from reducekit.text import printable
 
-WIDTH, HEIGHT, GAP, RISE = 92, 30, 18, 74
-"""Of a box, and of the space between two, in pixels."""
-_MOST = 2000
-"""Nodes that are drawn as a picture; more cannot be distinguished."""
+WIDTH, HEIGHT, GAP, RISE = 92, 30, 18, 74  # of a box, and of the space between two, in pixels
+_MOST = 2000  # nodes that are drawn as a picture; more cannot be distinguished
 _LETTERS = 13  # that fit into a box
-_CUT = 7
-"""Of the corners of a constant, in pixels."""
+_CUT = 7  # of the corners of a constant, in pixels
 _SWEEPS = 8
 
 
@@ -28,12 +25,10 @@ class Box(NamedTuple):
 
     label: str
     kind: Kind
-    tip: str = ""
-    """Shown by a browser when the pointer is on the box."""
+    tip: str = ""  # shown by a browser when the pointer is on the box
     edges: Sequence[int] = ()
     """Boxes it refers to, by index: `~i` where the reference is complemented."""
-    full: float = 0.0
-    """The strength of its colour, from 0 to 1."""
+    full: float = 0.0  # the strength of its colour, from 0 to 1
 
 
 DARK_PAPER = "@media (prefers-color-scheme: dark) { svg > rect { fill: #16181d } }"
@@ -94,7 +89,6 @@ def picture(boxes: Sequence[Box]) -> bytes:
 
 
 def _legend(boxes: Sequence[Box], y: float) -> Iterator[str]:
-    """Yield a sample of each kind of node that occurs, and of a complement."""
     found = {box.kind for box in boxes}
     x = 0
     for kind in (kind for kind in WORDS if kind in found):

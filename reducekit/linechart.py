@@ -23,10 +23,8 @@ _COLORS = (
 """Of each line in light and in dark mode; at least 3:1 against the paper (WCAG 2.1, 1.4.11)."""
 _DASHES = ("", "7 3", "2 3")
 _LEFT, _TOP, _RIGHT, _BELOW = 64, 12, 16, 42
-_LEGEND = 20
-"""Pixels of a row of the legend."""
-_MOST = 400
-"""Maximum number of points drawn of a line; more would be indistinguishable."""
+_LEGEND = 20  # pixels of a row of the legend
+_MOST = 400  # maximum number of points drawn of a line; more would be indistinguishable
 
 
 def _rules() -> Iterator[str]:
@@ -92,8 +90,7 @@ class Line:
 
     points: Sequence[tuple[float, float]]
     name: str = ""
-    main: bool = False
-    """Drawn thicker, on top, in the color of the text."""
+    main: bool = False  # drawn thicker, on top, in the color of the text
 
 
 def chart(

@@ -41,18 +41,14 @@ class InputGenerator(Closing):
     The same seed gives the same text, on any machine.
     """
 
-    suffix: str
-    """Of the files, with the dot."""
-    notes: Sequence[str] = ()
-    """What the user should know of all of them, in sentences."""
+    suffix: str  # of the files, with the dot
+    notes: Sequence[str] = ()  # what the user should know of all of them, in sentences
     frontend_options: Mapping[str, Any] = MappingProxyType({})
     """Those of the frontend that reads its inputs."""
-    files: Sequence[Path] = ()
-    """The files that inputs are made from."""
+    files: Sequence[Path] = ()  # the files that inputs are made from
     well_formed: bool = True
     """Whether programs have to accept its inputs, unless they lack what these use."""
-    unruly: bool = False
-    """Whether its inputs may break any rule: only crashes on them are bugs."""
+    unruly: bool = False  # whether its inputs may break any rule: only crashes on them are bugs
     has_options: bool = False
     """Whether its inputs have options in comments, for `{options}` in a command."""
     rules_broken: str = "broke the rules of the format"
@@ -81,10 +77,8 @@ class Generation:
     make: Callable[[Mapping[str, Any]], InputGenerator]
     """Takes the values of all options, and those of `default_seed` and `seed`."""
     options: tuple[FormatOption, ...] = ()
-    help: str = ""
-    """A paragraph or two for the help of `generate`."""
-    noun: str = "file"
-    """What an input is called: a file, a trace."""
+    help: str = ""  # a paragraph or two for the help of `generate`
+    noun: str = "file"  # what an input is called: a file, a trace
     default_seed: int = 0
     asked_by: tuple[str, ...] = ()
     """Options that select it: without any, inputs of another format are converted, if possible."""
@@ -149,8 +143,7 @@ class PlayRequest:
     text: bytes
     command: str | Sequence[str] | None
     """An interpreter that plays it; None: the format does, by a library."""
-    values: Mapping[str, Any]
-    """Of the options of `Playing`."""
+    values: Mapping[str, Any]  # of the options of `Playing`
     limits: Limits
     guard: Guard
 
@@ -164,39 +157,30 @@ class PlayEnd:
     summary: str
     stdout: bytes = b""
     stderr: bytes = b""
-    lines: tuple[str, ...] = ()
-    """What is printed of it, such as results."""
-    notes: tuple[str, ...] = ()
-    """What the user should know, in sentences."""
+    lines: tuple[str, ...] = ()  # what is printed of it, such as results
+    notes: tuple[str, ...] = ()  # what the user should know, in sentences
 
 
 @dataclass(frozen=True, slots=True)
 class Playing:
     """How a format plays an input once, for `replay`, and the options of that."""
 
-    play: Callable[[PlayRequest], PlayEnd]
-    """Raises UsageError."""
+    play: Callable[[PlayRequest], PlayEnd]  # raises UsageError
     options: tuple[FormatOption, ...] = ()
-    epilog: str = ""
-    """What the exit statuses mean."""
+    epilog: str = ""  # what the exit statuses mean
 
 
 @dataclass(frozen=True, slots=True)
 class Probe:
     """A way to ask a program more about the input: what it says of another text."""
 
-    variant: int
-    """On which variant of the input the program ran."""
-    run: Callable[[bytes], bytes]
-    """Runs it on a text as it is, and returns what it prints."""
+    variant: int  # on which variant of the input the program ran
+    run: Callable[[bytes], bytes]  # runs it on a text as it is, and returns what it prints
 
 
 class Part(NamedTuple):
     """A part of a result that its user may know, such as an axiom of a verifier."""
 
-    name: str
-    """As in the input; '' if it has none."""
-    line: int | None
-    """Where it begins in the input, from 1; None if that is not known."""
-    now: int
-    """Where it begins in the result, from 1."""
+    name: str  # as in the input; '' if it has none
+    line: int | None  # where it begins in the input, from 1; None if that is not known
+    now: int  # where it begins in the result, from 1

@@ -31,29 +31,21 @@ class Option:
     where it is not given.
     """
 
-    name: str
-    """As in Python; the command line spells it with dashes."""
-    help: str
-    """One sentence of at most 100 characters, with unit and default."""
+    name: str  # as in Python; the command line spells it with dashes
+    help: str  # one sentence of at most 100 characters, with unit and default
     kind: Literal["text", "flag", "choice", "path", "whole", "decimal", "texts"] = "text"
     """A flag that is on by default, or neither on nor off, can be switched off: `--no-name`."""
-    default: Any = None
-    """That of an option that can be repeated is a tuple."""
+    default: Any = None  # that of an option that can be repeated is a tuple
     choices: tuple[str, ...] = ()
     metavar: str = ""
     spelled: str | None = ""
     """How the command line spells it, if that is not its name: `vars`. None: only Python has it."""
-    short: str = ""
-    """Its letter: `n` for `-n`."""
+    short: str = ""  # its letter: `n` for `-n`
     least: float | None = None
-    most: float | None = None
-    """The smallest and largest number that is accepted."""
-    rare: bool = False
-    """Whether only the full help lists it, where there are other options."""
-    required: bool = False
-    """Whether the command line has to give it."""
-    group: Group | Literal[""] = ""
-    """Its heading; that of the face if empty."""
+    most: float | None = None  # the smallest and largest number that is accepted
+    rare: bool = False  # whether only the full help lists it, where there are other options
+    required: bool = False  # whether the command line has to give it
+    group: Group | Literal[""] = ""  # its heading; that of the face if empty
     read: Callable[[Any], object] | None = None
     """Reads a value or its text. Raises ValueError with what was expected."""
 
@@ -73,8 +65,7 @@ class Option:
         return [self.long, str(value)]
 
 
-FormatOption = Option
-"""The name by which formats know it."""
+FormatOption = Option  # the name by which formats know it
 
 
 def words_of(options: Iterable[Option], values: Mapping[str, Any]) -> list[str]:

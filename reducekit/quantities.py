@@ -92,7 +92,6 @@ def exit_code(given: object) -> int:
 
 
 def _whole(given: object, least: int, most: int | None, other: str = "") -> int:
-    """Return a whole number within bounds."""
     try:
         number = int(given) if isinstance(given, str | int) else None
     except ValueError:

@@ -17,12 +17,9 @@ if TYPE_CHECKING:  # the help of the command line must be quick
 FRONTENDS = "reducekit.frontends"
 STRATEGIES = "reducekit.strategies"
 _KINDS = {FRONTENDS: "format", STRATEGIES: "strategy"}
-DEFAULT = "adaptive"
-"""The strategy that each frontend has passes of its own for."""
-ANY_TEXT = "text"
-"""The format that reads any text."""
-AUTO = "auto"
-"""Another name of it."""
+DEFAULT = "adaptive"  # the strategy that each frontend has passes of its own for
+ANY_TEXT = "text"  # the format that reads any text
+AUTO = "auto"  # another name of it
 
 
 _all = cache(entry_points)
@@ -30,7 +27,6 @@ _all = cache(entry_points)
 
 
 def _entries(group: str) -> Sequence[EntryPoint]:
-    """Return the entry points of a group."""
     return tuple(_all().select(group=group))
 
 

@@ -167,8 +167,6 @@ _NESTED = Document(
 
 
 class _Nested(Tree):
-    """A node can go, become one below it, or lose some of these."""
-
     roots: Sequence[int] = (1,)
 
     def weight(self, node: int) -> int:

@@ -36,8 +36,7 @@ from reducekit.session.runs.openers import Executors, limits_for, local_opener, 
 from reducekit.session.runs.slippage import captured
 from reducekit.session.session import Session
 
-_SECONDS = 60.0
-"""Time limit of a run on a version if none is given: versions may differ in speed."""
+_SECONDS = 60.0  # time limit of a run on a version if none is given: versions may differ in speed
 
 
 class Bisection:
@@ -128,7 +127,6 @@ class Bisection:
         report.commands = tuple(self._shell_line(number) for number in (bad, good))
 
     def _bad_end(self) -> tuple[int, Golden]:
-        """Return the bad end, and how it fails. Raises NotInterestingError if it does not."""
         named = self._options.bad
         for number, program in self._ends(range(len(self._versions) - 1, 0, -1), named):
             try:
@@ -145,7 +143,6 @@ class Bisection:
         raise NotInterestingError(f"no version can be tested ({self._last_reason})")
 
     def _good_end(self, bad: int, golden: Golden) -> tuple[int, Judge]:
-        """Return the good end, and the judge of those between. Raises NotInterestingError."""
         named = self._options.good
         for number, program in self._ends(range(bad), named):
             _, asked = self._filled(number, program).commands_and_criterion()
@@ -190,7 +187,6 @@ class Bisection:
         return f"neither {newer} nor {older} fails: name a version that does, with `bad` VERSION"
 
     def _test(self, number: int, judge: Judge, golden: Golden) -> Verdict:
-        """Test a version; return its verdict, and report it to `listen`."""
         program = self._program(number)
         if program is None:
             return "skipped"
@@ -269,7 +265,6 @@ class Bisection:
         self._report.options = self._template.options
 
     def _lower(self, option: int, differs: Callable[[bytes], bool]) -> None:
-        """Lower the number in an option as far as the versions differ."""
         number, template = self._template.number_in(option), self._template
         if number is None:
             return
@@ -358,7 +353,6 @@ class Bisection:
         return replace(given, wall=chosen)
 
     def _shell_line(self, number: int) -> str:
-        """Return the command that was run on a version, with only the needed options."""
         reduced = self._report.reduced
         name = self._options.name if reduced is None else reduced[2]
         return self._commands(number)[0].shell_line(name)

@@ -36,8 +36,7 @@ class Template:
     """The words that may be dropped: those of the command, then those of a file."""
     _words: tuple[str | int, ...]
     """The words of the command; its numbers count as options. Empty if a shell reads it."""
-    _extra: tuple[int, ...]
-    """The options that replace `{options}`."""
+    _extra: tuple[int, ...]  # the options that replace `{options}`
 
     @classmethod
     def of(cls, failure: Failure, extra: Sequence[str] = ()) -> Template:
@@ -145,8 +144,7 @@ class BisectOptions:
     """
 
     input: bytes
-    name: str
-    """The name of the input in messages, and of its file."""
+    name: str  # the name of the input in messages, and of its file
     failure: Failure
     repeat: Repeat | None = None
     wheels: str | None = option(

@@ -160,8 +160,7 @@ class Differs(Criterion):
 
     shown: Criterion
     judging: Judge
-    each: int
-    """The number of commands of one version."""
+    each: int  # the number of commands of one version
     captures: bool = True
 
     @property
@@ -210,12 +209,9 @@ class Tested(NamedTuple):
     """A version that was tested, or that was unavailable."""
 
     version: str
-    verdict: str
-    """good, bad or skipped."""
-    ended: str
-    """How its run ended, or why there is none."""
-    number: int
-    """Its position, counted from the good end."""
+    verdict: str  # good, bad or skipped
+    ended: str  # how its run ended, or why there is none
+    number: int  # its position, counted from the good end
     title: str = ""
 
     def line(self) -> str:
@@ -229,31 +225,23 @@ class Report:
     """The result; after an interrupt, as far as it is known."""
 
     input: str
-    fixed: bool
-    """Whether the good versions are the newer ones."""
-    total: int
-    """The number of versions, including both ends."""
-    options: tuple[str, ...]
-    """The options that were candidates for dropping."""
+    fixed: bool  # whether the good versions are the newer ones
+    total: int  # the number of versions, including both ends
+    options: tuple[str, ...]  # the options that were candidates for dropping
     kept: tuple[int, ...] | None = None
     """Those that the failure needs; None if unknown or not requested."""
     good: str | None = None
-    bad: str | None = None
-    """Neighbours, except for the versions `between`."""
-    exact: bool = False
-    """Whether the search for the version has ended."""
+    bad: str | None = None  # neighbours, except for the versions `between`
+    exact: bool = False  # whether the search for the version has ended
     between: tuple[str, ...] = ()
     """Versions that could not be tested, any of which may be the first."""
-    failure: str = ""
-    """The failure, in words."""
+    failure: str = ""  # the failure, in words
     tested: list[Tested] = field(default_factory=list)
-    commands: tuple[str, ...] = ()
-    """The command that fails, and the one that does not."""
+    commands: tuple[str, ...] = ()  # the command that fails, and the one that does not
     reduced: tuple[int, int, str] | None = None
     """Bytes of the input before and after, and the file that has the rest; None: not reduced."""
     runs: int = 0
-    fetched: int = 0
-    """Versions downloaded or built."""
+    fetched: int = 0  # versions downloaded or built
     interrupted: bool = False
 
     @property

@@ -40,8 +40,7 @@ class Version(NamedTuple):
     """A version of a program."""
 
     name: str
-    title: str = ""
-    """What changed in it, such as the subject of a commit."""
+    title: str = ""  # what changed in it, such as the subject of a commit
 
     def __str__(self) -> str:
         return f"{self.name} ({self.title})" if self.title else self.name
@@ -54,10 +53,8 @@ class UnavailableError(ReducekitError):
 class Source(Protocol):
     """Versions, oldest first, and a way to get each of them."""
 
-    versions: Sequence[Version] = ()
-    """The versions, oldest first; at least one."""
-    fetched: int = 0
-    """How many versions were downloaded or built."""
+    versions: Sequence[Version] = ()  # the versions, oldest first; at least one
+    fetched: int = 0  # how many versions were downloaded or built
 
     def ends(self, good: str | None, bad: str | None) -> tuple[int, int]:
         """Return the positions of two versions; the default is the end far from the other.

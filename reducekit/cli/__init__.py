@@ -8,8 +8,7 @@ import sys
 from reducekit import NOTHING_YET
 
 _USAGE = 2
-INTERRUPTED = 130
-"""The exit code after a signal."""
+INTERRUPTED = 130  # the exit code after a signal
 
 
 def main() -> None:

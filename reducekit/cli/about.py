@@ -14,8 +14,7 @@ from reducekit.option import Option
 from reducekit.runtime import __version__
 from reducekit.session.phases.prepare import described
 
-VARIABLE = "_REDUCEKIT_COMPLETE"
-"""Set by the shell while it completes, to its own name."""
+VARIABLE = "_REDUCEKIT_COMPLETE"  # set by the shell while it completes, to its own name
 _EXITS = (
     ("0", "done"),
     ("1", "the input does not fail, or not every time"),

@@ -18,8 +18,7 @@ from reducekit.errors import UsageError
 from reducekit.session import Failure, Options
 from reducekit.session.place.inputs import plain_path
 
-_TAKEN = ("good", "bad")
-"""Options of a failure (of --unstable) whose names stand for versions here."""
+_TAKEN = ("good", "bad")  # options of a failure (of --unstable) whose names stand for versions here
 _FAILURE = [each.name for each in fields(Failure) if each.name not in _TAKEN]
 
 _SHOWING = (

@@ -28,8 +28,7 @@ GROUPS = ("Failure", "Limits", "Search", "Output", "Cluster", "Format", "Inputs"
 """The headings of the help, in their order."""
 PATH = click.Path(path_type=Path)
 Function = Callable[..., Any]
-Added = Callable[[Any], Any]
-"""Adds an option to a command, as what `click.option` returns."""
+Added = Callable[[Any], Any]  # adds an option to a command, as what `click.option` returns
 _ONCE = ("command", "oracle", "reference", "output")
 """Pairs of contradictory options, except for repeatable ones."""
 _HELP_ALL = "--help-all"
@@ -150,8 +149,6 @@ def files(incomplete: str) -> list[CompletionItem]:
 
 
 def _completion(option: Option) -> Any:
-    """Return the completion function for the values of an option; None: the type's own."""
-
     def complete(_ctx: object, _param: object, incomplete: str) -> list[CompletionItem]:
         if option.metavar == "CMD":
             return files(incomplete)
@@ -273,7 +270,6 @@ class Command(click.Command):
 
 
 def _show_all(ctx: click.Context, _param: click.Parameter, asked: bool) -> None:
-    """Print the help with the rare options."""
     if asked and not ctx.resilient_parsing:
         ctx.meta[_HELP_ALL] = True
         click.echo(ctx.get_help(), color=ctx.color)
@@ -283,7 +279,6 @@ def _show_all(ctx: click.Context, _param: click.Parameter, asked: bool) -> None:
 def _answered(
     error: click.NoSuchOption, command: click.Command, ctx: click.Context, words: Sequence[str]
 ) -> click.UsageError:
-    """Return the error with what to type instead."""
     from reducekit.usage.habits import answer
 
     known = [each for param in command.params for each in (*param.opts, *param.secondary_opts)]

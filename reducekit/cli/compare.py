@@ -118,7 +118,6 @@ def compare(process: ProcessContext, /, files: tuple[Path, ...], **values: Any) 
 def _cluster(
     process: ProcessContext, values: Mapping[str, Any], stack: ExitStack
 ) -> Cluster | None:
-    """Connect to the cluster for checks, if there is one."""
     if values["cluster"] is None:
         for name in ("ship", "local_slots"):
             if values[name]:
@@ -137,7 +136,6 @@ def _compare_algorithms(
     algorithms: Mapping[str, Sequence[Algorithm]],
     values: Mapping[str, Any],
 ) -> tuple[list[Run], bool]:
-    """Run the algorithms on each file; return the runs, and whether that was interrupted."""
     runs: list[Run] = []
     try:
         with process.interrupts.allowed():
@@ -164,7 +162,6 @@ def _compare_programs(
     failure: Failure,
     values: Mapping[str, Any],
 ) -> int:
-    """Run other reducers on each file."""
     programs = [reducers.Reducer.of(each) for each in values["programs"]]
     problems = [reducers.Problem.of(*each, failure) for each in zip(files, labels, strict=True)]
     for name in ("curve", "json", "cluster"):
@@ -190,7 +187,6 @@ def _compare_programs(
 
 
 def _outputs(values: Mapping[str, Any]) -> dict[str, OutputFile]:
-    """Return the output files by option. Raises UsageError if one cannot be written."""
     given = {name: values[name] for name in ("markdown", "tsv", "curve") if values[name]}
     return {name: OutputFile(path) for name, path in given.items()}
 
@@ -198,7 +194,6 @@ def _outputs(values: Mapping[str, Any]) -> dict[str, OutputFile]:
 def _write(
     process: ProcessContext, outputs: Mapping[str, OutputFile], texts: Mapping[str, str]
 ) -> None:
-    """Write the files. Raises UsageError if one could not be written."""
     for name, output in outputs.items():
         with process.interrupts.held():
             output.write(printable_lines(texts[name]).encode())

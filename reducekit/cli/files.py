@@ -72,7 +72,6 @@ def show(
 
 
 def _inspection(name: str, notation: str | None) -> Inspection:
-    """Inspect a file, or something that a format knows by name."""
     path = Path(name)
     names = registry.names(registry.FRONTENDS)
     if not os.path.exists(path):
@@ -91,7 +90,6 @@ def _inspection(name: str, notation: str | None) -> Inspection:
 
 
 def _picture(frontend: type[Format], text: bytes) -> bytes:
-    """Draw what a text's diagram says, for formats without pictures of their own."""
     it = frontend()
     if (diagram := it.diagram(it.parse(text))) is None:
         raise UsageError("there is nothing to draw")
@@ -208,7 +206,6 @@ def convert(
 
 
 def _target(known: list[Conversions], output: Path) -> str:
-    """Return the format that a file of that name should have. Raises UsageError."""
     for found in known:
         for each in found.writes:
             if output.suffix in each.suffixes:
@@ -217,7 +214,6 @@ def _target(known: list[Conversions], output: Path) -> str:
 
 
 def _reading(known: list[Conversions], path: Path, text: bytes, source: str | None) -> Conversions:
-    """Return the first format that reads the input. Raises UsageError."""
     reading = (
         [found for found in known if source in _names(found.reads)]
         or _by_suffix(known, path)
@@ -231,7 +227,6 @@ def _reading(known: list[Conversions], path: Path, text: bytes, source: str | No
 def _chosen(
     known: list[Conversions], path: Path, text: bytes, source: str | None, target: str
 ) -> Conversions:
-    """Return the format that converts the input to the target. Raises UsageError."""
     fitting = [found for found in known if target in _names(found.writes)]
     if source is not None:
         reading = [found for found in fitting if source in _names(found.reads)]

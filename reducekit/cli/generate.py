@@ -88,7 +88,6 @@ def generate() -> None:
 def _write_all(
     generator: InputGenerator, noun: str, values: dict[str, Any], interrupts: Interrupts
 ) -> int:
-    """Generate and write the inputs of all seeds; return the exit code. Raises UsageError."""
     output, count, folder = values["output"], values["count"], values["folder"]
     if (count is None) != (folder is None):
         raise UsageError(f"--count and --dir go together: many {noun}s want a folder")

@@ -74,7 +74,6 @@ class _Commands(click.Group):
         return None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands and their descriptions without loading them."""
         with formatter.section("Reduce a file"):
             formatter.write_dl(
                 (name, TITLES.get(name) or registry.frontend_class(name).title)
@@ -84,13 +83,11 @@ class _Commands(click.Group):
             formatter.write_dl(sorted(_COMMANDS.items()))
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write how most people begin, and how commands are named."""
         name = ctx.command_path
         formatter.write(f"Usage: {name} FILE --cmd CMD\n")
         formatter.write(f"       {name} COMMAND [OPTIONS] [ARGS]...\n")
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Complete commands, and files to reduce."""
         return [*super().shell_complete(ctx, incomplete), *files(incomplete)]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -137,7 +134,6 @@ class _Commands(click.Group):
 
 
 def _format_of(path: str, arguments: Sequence[str], ctx: click.Context) -> str:
-    """Return the format of a file, which is the first of the arguments."""
     from reducekit.cli.process import read_text
     from reducekit.session.place.inputs import plain_path
 

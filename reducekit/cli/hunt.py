@@ -41,8 +41,7 @@ from reducekit.session.place.output import write_file
 from reducekit.text import shortened
 from reducekit.usage.messages import spelled
 
-NEW_BUG = 1
-"""The exit code of a hunt that has found a bug, if that was to be an error."""
+NEW_BUG = 1  # the exit code of a hunt that has found a bug, if that was to be an error
 _SILENCE = 30.0  # seconds after which there is a sign of life
 _TITLE = 200  # characters of a failure that are shown; its file has all of them
 
@@ -141,7 +140,6 @@ def _options(
 
 
 def _listener(*, quiet: bool) -> Callable[[HuntEvent], None]:
-    """Return the live status of a hunt as text."""
     last = time.monotonic()
 
     def listen(event: HuntEvent) -> None:

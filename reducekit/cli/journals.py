@@ -105,7 +105,6 @@ def _restore(path: Path, found: Contents, number: int, output: Path) -> None:
 
 
 def _facts(found: Contents) -> list[tuple[str, str]]:
-    """Return the data of a journal on the whole reduction, each item with its name."""
     head = found.head
     assert head is not None
     good = sum(interesting for interesting, _ in found.verdicts.values())
@@ -137,7 +136,6 @@ def _text(path: Path, found: Contents) -> str:
 
 
 def _table(found: Contents) -> list[str]:
-    """Return the steps as a table, including returns to earlier steps."""
     rows = [("step", "bytes", "checks", "time", "pass", "what")]
     rows += [
         (

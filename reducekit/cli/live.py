@@ -29,12 +29,9 @@ if TYPE_CHECKING:
     from reducekit.usage.block import Watched
 
 NEEDS_TEXTUAL = "needs Textual: pip install textual"
-PLAIN_EVERY = 10.0
-"""Seconds between lines within a pass that makes progress."""
-ALIVE_EVERY = 30.0
-"""Seconds after which a line is printed in any case, as a sign of life."""
-_CLOSING = 5.0
-"""Seconds that the full screen has to close."""
+PLAIN_EVERY = 10.0  # seconds between lines within a pass that makes progress
+ALIVE_EVERY = 30.0  # seconds after which a line is printed in any case, as a sign of life
+_CLOSING = 5.0  # seconds that the full screen has to close
 _STYLES = {
     "strong": "bold", "quiet": "dim", "good": "green", "gone": "red", "come": "green",
     "warn": "yellow",
@@ -52,7 +49,6 @@ class Watcher:
 
 
 def _message(event: Event) -> str | None:
-    """Return the message of an event that gets its own line, if any."""
     match event:
         case FailureFound(failure=failure):
             return f"keeping this failure: {failure}"
@@ -158,13 +154,11 @@ class _Screen(Watcher):
                 self._closed.wait()
 
     def close(self) -> None:
-        """Close the full screen if it is shown."""
         self.watched.over.set()
         # A terminal that is gone may never let it close.
         self._closed.wait(_CLOSING)
 
     def key(self, key: str) -> None:
-        """Handle a key."""
         match key:
             case "t":
                 self.show_full()

@@ -25,8 +25,7 @@ _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 STOPPED_EARLY = 5
 """The exit code of a reduction that a limit or a request stopped: the best result is saved."""
-INTERRUPTED = 130
-"""The exit code after a signal."""
+INTERRUPTED = 130  # the exit code after a signal
 STANDARD_INPUT = STANDARD_OUTPUT = Path("-")
 _BYTES = "".join(map(chr, range(0xDC80, 0xDD00)))
 """The bytes of file names that are no text, as Python has them."""

@@ -137,13 +137,11 @@ def _more_inputs(words: Sequence[str], enough: int) -> tuple[Path, ...]:
 
 
 def _values(cls: type, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters of a command that are fields of a class, except the command."""
     names = {field.name for field in fields(cls)} - {"command"}
     return {name: values[name] for name in names & values.keys()}
 
 
 def _command(values: Mapping[str, Any]) -> str | Sequence[str] | None:
-    """Return the program under test: from `--cmd`, or the words after `--`."""
     words = values.get("words", ())
     if values["command"] and words:
         raise UsageError("--cmd and the command after -- are mutually exclusive: give one")

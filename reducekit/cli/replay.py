@@ -83,7 +83,6 @@ def replay(
 
 
 def _die_by(number: int) -> None:
-    """End this process by a signal, without a core file."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if number not in (signal.SIGKILL, signal.SIGSTOP):
         signal.signal(number, signal.SIG_DFL)

@@ -47,16 +47,11 @@ _MEASURES: Mapping[str, tuple[Callable[[Measured], float], str]] = {
 class Cost(NamedTuple):
     """The cost of a command, and how it ended."""
 
-    cpu: float
-    """User and system seconds, including the children it waited for."""
-    wall: float
-    """Seconds."""
-    rss: float
-    """Peak memory of the largest process, in MB (10**6 bytes)."""
-    status: int
-    """The exit status, or the negative signal number."""
-    capped: bool
-    """Whether it was stopped at the time limit."""
+    cpu: float  # user and system seconds, including the children it waited for
+    wall: float  # seconds
+    rss: float  # peak memory of the largest process, in MB (10**6 bytes)
+    status: int  # the exit status, or the negative signal number
+    capped: bool  # whether it was stopped at the time limit
     out: str
 
 
@@ -164,20 +159,14 @@ class Measured(NamedTuple):
     case: str
     reducer: str
     bytes_in: int
-    bytes: int
-    """The size of a verified output; otherwise that of the input, as nothing was gained."""
-    checks: int
-    """Runs of the oracle."""
+    bytes: int  # the size of a verified output; otherwise that of the input, as nothing was gained
+    checks: int  # runs of the oracle
     cpu: float
     wall: float
-    rss: float
-    """Peak memory of the largest process, in MB (10**6 bytes)."""
-    verified: bool
-    """Whether the oracle accepts the output."""
-    capped: bool
-    """Whether it was stopped at the time limit."""
-    status: int
-    """The exit status, or the negative signal number."""
+    rss: float  # peak memory of the largest process, in MB (10**6 bytes)
+    verified: bool  # whether the oracle accepts the output
+    capped: bool  # whether it was stopped at the time limit
+    status: int  # the exit status, or the negative signal number
 
     @property
     def reduction(self) -> float:

@@ -39,14 +39,11 @@ class Run:
     before: int
     bytes_before: int
     bytes_after: int
-    checks: int
-    """The number of texts given to the oracle, without duplicates."""
-    asked: int
-    """The number of verdicts asked for: the number of checks if verdicts were not cached."""
+    checks: int  # the number of texts given to the oracle, without duplicates
+    asked: int  # the number of verdicts asked for: the number of checks if verdicts were not cached
     curve: tuple[Point, ...]
     """One point for each change of the size; the first is the size before any check."""
-    stopped: str | None = None
-    """The reason if it ended early, otherwise None."""
+    stopped: str | None = None  # the reason if it ended early, otherwise None
 
     @property
     def after(self) -> int:
@@ -173,8 +170,7 @@ def change_points(runs: Sequence[Run]) -> list[int]:
 class Reached(NamedTuple):
     """When a share of the size was reached: the mean number of checks, and on how many files."""
 
-    checks: float | None
-    """The mean over the files on which it was reached; None if there are none."""
+    checks: float | None  # the mean over the files on which it was reached; None if there are none
     files: int
 
 
@@ -189,20 +185,16 @@ def checks_to(runs: Sequence[Run], share: float) -> Reached:
 class Dominance:
     """How early one algorithm reaches the final sizes of another."""
 
-    algorithm: str
-    """The other algorithm."""
-    checks: float
-    """The mean number of checks of the other algorithm."""
-    size: float
-    """The mean final size of the other algorithm."""
+    algorithm: str  # the other algorithm
+    checks: float  # the mean number of checks of the other algorithm
+    size: float  # the mean final size of the other algorithm
     there: float | None
     """Mean number of checks until it reaches the other's final sizes; None unless on all files."""
     curve: int | None
     """Checks on each file until the first's mean size reaches the other's mean final size."""
     later: tuple[str, ...]
     """The files on which the first needs at least as many checks, or never gets there."""
-    larger: tuple[str, ...]
-    """The files on which the first ends with a larger result."""
+    larger: tuple[str, ...]  # the files on which the first ends with a larger result
 
     @property
     def dominated(self) -> bool:

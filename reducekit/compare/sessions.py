@@ -165,7 +165,6 @@ def frontend_with(format_name: str, settings: Settings) -> Format:
 
 
 def _value(option: FormatOption, value: str) -> str | bool:
-    """Convert the value of an option for a frontend. Raises UsageError."""
     allowed = tuple(_ON_OFF) if option.kind == "flag" else option.choices
     if allowed and value not in allowed:
         raise UsageError(f"{option.name} must be {' or '.join(allowed)}, not {value!r}")
@@ -192,8 +191,6 @@ class _Key(NamedTuple):
 
 
 class _Check(NamedTuple):
-    """What a session waits for."""
-
     ticket: int
     key: _Key
     text: bytes
@@ -227,8 +224,7 @@ class _Client(Executor):
         self._asked = Counter[bytes]()
         self._inner: Executor | None = None
         self._check: _Check | None = None
-        self._mine = False
-        """Whether the check was submitted to the inner executor."""
+        self._mine = False  # whether the check was submitted to the inner executor
 
     @property
     def free(self) -> int:
@@ -298,7 +294,6 @@ class _Client(Executor):
             return known
 
     def _release(self, key: _Key, finished: Finished | None) -> None:
-        """Give up the claim on a check, with its verdict if there is one."""
         self._check = None
         if not self._mine:
             return

@@ -37,8 +37,7 @@ _SEVERAL = 2
 
 Cell: TypeAlias = Callable[[Run], str]
 Summary: TypeAlias = Callable[[Sequence[Run]], str]
-_WIDTH, _HEIGHT = 720, 460
-"""Size of one chart in pixels, without its titles and legend."""
+_WIDTH, _HEIGHT = 720, 460  # size of one chart in pixels, without its titles and legend
 _TITLES, _LEGEND = 46, 220
 
 
@@ -71,7 +70,6 @@ def _by_file(table: Table) -> list[str]:
     before = [run.before for run in next(iter(table.rows.values()))]
 
     def rows(cell: Cell, average: Summary, *, descending: bool = False) -> list[tuple[str, ...]]:
-        """Return a row for each algorithm, sorted by the mean."""
         found = [(name, *map(cell, runs), average(runs)) for name, runs in table.rows.items()]
         return sorted(found, key=lambda row: float(row[-1]), reverse=descending)
 
@@ -97,7 +95,6 @@ def _by_file(table: Table) -> list[str]:
 
 
 def _mean(name: str, form: str = ".1f") -> Summary:
-    """Return what formats the mean of a number of runs."""
     return lambda runs: format(mean([getattr(run, name) for run in runs]), form)
 
 
@@ -110,12 +107,10 @@ def _checks(runs: Sequence[Run]) -> str:
 
 
 def _early(runs: Sequence[Run]) -> str:
-    """Return the mark for an algorithm with a run that was stopped early."""
     return "+" if any(run.stopped for run in runs) else ""
 
 
 def _overall(table: Table) -> list[str]:
-    """Return the table of averages (5.7), smallest results first."""
     unit = table.unit
     columns: dict[str, Summary] = {
         f"{unit} removed": _mean("removed"),
@@ -292,7 +287,6 @@ def chart(runs: Sequence[Run]) -> str:
 def _lines(
     curves: Mapping[str, Sequence[tuple[float, float]]], ends: Mapping[str, int]
 ) -> list[Line]:
-    """Return a line for each algorithm up to where its last run ended, the best one first."""
     last = {name: points[-1][1] for name, points in curves.items()}
     return [
         Line(
@@ -305,7 +299,6 @@ def _lines(
 
 
 def _chart(table: Table) -> Iterator[str]:
-    """Yield the parts of one chart."""
     ends = {name: max(run.checks for run in runs) for name, runs in table.rows.items()}
     curves = {
         name: [(float(max(1, at)), 100 * share_at(runs, at)) for at in change_points(runs)]

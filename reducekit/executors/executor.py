@@ -31,8 +31,7 @@ class Finished:
 class Executor(Closing, Protocol):
     """Runs checks of one oracle, several at a time."""
 
-    runs: int = 0
-    """The number of command runs started so far: a check may take several."""
+    runs: int = 0  # the number of command runs started so far: a check may take several
 
     @property
     def free(self) -> int:
@@ -187,8 +186,7 @@ class _Check:
     started: int = 0
     good: int = 0
     bad: int = 0
-    last: Finished | None = None
-    """The finished run with the highest number, which is `latest`."""
+    last: Finished | None = None  # the finished run with the highest number, which is `latest`
     latest: int = -1
 
     @property
@@ -256,7 +254,6 @@ class Repeating(Executor):
         self._executor.close()
 
     def _start(self, ticket: int) -> None:
-        """Start another run of a check. If that fails, the check is forgotten."""
         check = self._checks[ticket]
         run = self.runs + 1
         self._flight[run] = ticket, check.started

@@ -29,10 +29,8 @@ class OracleRequest:
     """
 
     text: bytes
-    name: str
-    """What the input is called in messages."""
-    file: str
-    """How one types its name: `-` where it is no file."""
+    name: str  # what the input is called in messages
+    file: str  # how one types its name: `-` where it is no file
     failure: Mapping[str, Any]
     limits: Limits
     guard: Guard
@@ -43,26 +41,20 @@ class Subject:
     """The solver under test, where it is not the program that the command runs."""
 
     name: str
-    version: str
-    """What it says of itself, and which file it is."""
+    version: str  # what it says of itself, and which file it is
 
 
 @dataclass(frozen=True, slots=True)
 class OwnOracle:
     """How a format checks candidates without a command: by a library that it plays them to."""
 
-    frontend: Format
-    """The frontend to reduce with; it may know more than the one that was asked."""
-    command: tuple[str, ...]
-    """The words of a command that shows the failure again."""
+    frontend: Format  # the frontend to reduce with; it may know more than the one that was asked
+    command: tuple[str, ...]  # the words of a command that shows the failure again
     opener: Opener
     limits: Limits
-    libraries: tuple[Path, ...] = ()
-    """What it plays to: a journal belongs to their content."""
-    notes: tuple[str, ...] = ()
-    """What the user should know, in sentences."""
-    subject: Callable[[], Subject] | None = None
-    """Describes the library for a bug report."""
+    libraries: tuple[Path, ...] = ()  # what it plays to: a journal belongs to their content
+    notes: tuple[str, ...] = ()  # what the user should know, in sentences
+    subject: Callable[[], Subject] | None = None  # describes the library for a bug report
     finish: Callable[[bytes], bytes] = lambda text: text
     """Makes of the result what is written in the end, such as a trace with its results."""
     close: Callable[[], None] = lambda: None
@@ -73,12 +65,10 @@ class Tested:
     """How an input was tested by its format: the bug that it shows, if any."""
 
     seed: int = 0
-    text: bytes = b""
-    """The input where it shows a bug, otherwise it may be empty."""
+    text: bytes = b""  # the input where it shows a bug, otherwise it may be empty
     criterion: Criterion | None = None
     """What is to be kept of the bug; None: no bug. Equal criteria are the same bug."""
-    preceding: int = 0
-    """How many inputs `text` begins with, those of the seeds just before."""
+    preceding: int = 0  # how many inputs `text` begins with, those of the seeds just before
     timed_out: bool = False
     counts: Mapping[str, int] = field(default_factory=dict)
     """What the format counts, to be added up."""
@@ -100,24 +90,19 @@ class OwnReduction:
 
     frontend: Format
     opener: Opener
-    patience: int
-    """Checks in a row without success that end it."""
+    patience: int  # checks in a row without success that end it
     size: Callable[[bytes], int] = len
-    unit: str = "bytes"
-    """What `size` counts."""
+    unit: str = "bytes"  # what `size` counts
 
 
 @dataclass(frozen=True, slots=True)
 class OwnTests:
     """How a format tests inputs without a command: by a library that it plays them to."""
 
-    label: tuple[str, ...]
-    """What a bug is said to be in, such as the library's name."""
-    command: Command
-    """Shows a bug again."""
+    label: tuple[str, ...]  # what a bug is said to be in, such as the library's name
+    command: Command  # shows a bug again
     suffix: str
-    limits: Limits
-    """Of a test."""
+    limits: Limits  # of a test
     open: Callable[[], Tester]
     """Opens a tester. It is called in several processes where there are several jobs."""
     words: Callable[[int], Sequence[str]]
@@ -128,10 +113,8 @@ class OwnTests:
     """Says what was counted, in sentences; takes the counts, the inputs and the seconds."""
     libraries: tuple[Path, ...] = ()
     """What the inputs are played to: the state of a hunt belongs to their content."""
-    subject: Callable[[], Subject] | None = None
-    """Describes the library for a bug report."""
-    notes: tuple[str, ...] = ()
-    """What the user should know, in sentences."""
+    subject: Callable[[], Subject] | None = None  # describes the library for a bug report
+    notes: tuple[str, ...] = ()  # what the user should know, in sentences
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,10 +124,8 @@ class Testing:
     make: Callable[[Mapping[str, Any], Limits], OwnTests]
     """Takes the values of the options, those of the generator included."""
     options: tuple[FormatOption, ...] = ()
-    help: str = ""
-    """A paragraph for the help of `hunt`."""
-    examples: tuple[str, ...] = ()
-    """Two uses, for that help."""
+    help: str = ""  # a paragraph for the help of `hunt`
+    examples: tuple[str, ...] = ()  # two uses, for that help
     memory: int | None = None
     """Bytes of address space of a test where no limit is given; None: no limit."""
 

@@ -99,7 +99,6 @@ def _held(path: str) -> int:
 
 
 def _remove_abandoned(base: str) -> None:
-    """Remove the directories of killed runs, and kill the processes that they started."""
     try:
         names = os.listdir(base)
     except OSError:

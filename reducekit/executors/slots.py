@@ -50,8 +50,7 @@ class Stream:
     def __init__(self, fd: int, room: int, *, drops: bool = False) -> None:
         self.fd = fd
         self.room = room
-        self.drops = drops
-        """Whether what exceeds the room is dropped, instead of ending the stream."""
+        self.drops = drops  # whether what exceeds the room is dropped, instead of ending the stream
         self.full = False
         self.parts: list[bytes] = []
 
@@ -87,8 +86,7 @@ def pipes(room: int, *, drops: bool = False) -> tuple[list[Stream], int, int]:
     return streams, ends[1], ends[3]
 
 
-Wanted = dict[int, tuple[int, int]]
-"""Kinds of limits, with soft and hard values."""
+Wanted = dict[int, tuple[int, int]]  # kinds of limits, with soft and hard values
 
 
 def inherited_limits() -> Wanted:
@@ -213,8 +211,7 @@ class Suspensions:
 
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.ENOMEM)
-_Stamp = tuple[int, int, int]
-"""A directory's device, inode, and time of change in nanoseconds."""
+_Stamp = tuple[int, int, int]  # a directory's device, inode, and time of change in nanoseconds
 _SETTLED = 0.05
 """Seconds, several ticks of a file system's clock: later changes get a different stamp."""
 _FURTHER = 10**6  # added to a slot's number for a new directory; there are fewer slots than that
@@ -234,8 +231,7 @@ class Slot:
 
     def __init__(self, run: RunDirectory, number: int, name: str) -> None:
         self.number = number
-        self.mark = Mark(run.run, number)
-        """The mark of the processes of its checks."""
+        self.mark = Mark(run.run, number)  # the mark of the processes of its checks
         self._run = run
         self._name = name
         self._places = 0
@@ -290,7 +286,6 @@ class Slot:
         return found.st_dev, found.st_ino, found.st_mode, found.st_nlink
 
     def _renew(self) -> None:
-        """Create the directories and the file. Raises OSError."""
         self._discard()
         while not self._cleared():
             self._move()
@@ -298,7 +293,6 @@ class Slot:
         self._file = self._found()
 
     def _cleared(self) -> bool:
-        """Create both directories, remove the file; return whether it worked. Raises OSError."""
         if not is_directory(self._run.path):
             self._run.restore()
         for place in (self.directory, self.tmp):
@@ -360,7 +354,6 @@ class Slot:
         return gone
 
     def _discard(self) -> None:
-        """Close the file, so that it is recreated."""
         if self._fd >= 0:
             os.close(self._fd)
         self._fd, self._file = -1, None

@@ -51,8 +51,7 @@ from reducekit.session.options import Options
 from reducekit.session.place.inputs import plain_path, read_input
 
 MISSING_PROGRAMS = "Missing `command`: the program that fails, such as './solver --opt'"
-_FILE, _INPUT = "file", "input"
-"""The noun for an input from the generator of files, and in a hunt."""
+_FILE, _INPUT = "file", "input"  # the noun for an input from the generator of files, and in a hunt
 _REFUSED_OPTION = re.compile(
     r"\b(?:invalid|unknown|unrecogni[sz]ed|illegal|bad|unsupported)\b.{0,40}\b(?:option|argument)"
     r"|\b(?:option|argument)s?\b.{0,80}\b(?:invalid|unknown|not supported|not allowed|combined)\b"
@@ -62,18 +61,15 @@ _REFUSED_OPTION = re.compile(
 """What programs say of an option that they lack, or not with another one."""
 _PATIENCE = 500  # consecutive checks without success that end a reduction
 _TO_THE_END = Control(lambda: False, lambda: None)
-SHOWN = "failure of the file"
-"""The counter for inputs that show it."""
-SMALLER = "smaller than the file"
-"""The counter for those that were smaller than all before."""
+SHOWN = "failure of the file"  # the counter for inputs that show it
+SMALLER = "smaller than the file"  # the counter for those that were smaller than all before
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HuntOptions:
     """All options of a hunt, as plain data. Times are in seconds, sizes in bytes."""
 
-    format: str
-    """The name of a registered format."""
+    format: str  # the name of a registered format
     folder: Path = option(
         "Folder for the bugs and the state of the hunt; bugs in it are not new.",
         "Output",
@@ -92,8 +88,7 @@ class HuntOptions:
     like: Path | None = option(
         "Hunt for a smaller input that fails like FILE.", "Failure", metavar="FILE"
     )
-    seed: int | None = None
-    """The first seed; None: the format's default."""
+    seed: int | None = None  # the first seed; None: the format's default
     count: int | None = option(
         "Stop after N inputs.", "Limits", read=quantities.positive, metavar="N"
     )
@@ -114,8 +109,7 @@ class HuntOptions:
     )
     format_options: Mapping[str, Any] = field(default_factory=dict)
     """Options of the format's generator and tests, by name; others have their defaults."""
-    opener: Opener | None = None
-    """Where programs run; None: on this machine."""
+    opener: Opener | None = None  # where programs run; None: on this machine
     cluster: str | Cluster | None = same(
         Options,
         "cluster",
@@ -136,26 +130,20 @@ class HuntOptions:
 class Campaign(ABC):
     """A prepared hunt."""
 
-    test: TestFiles
-    """The programs and libraries under test."""
-    suffix: str
-    """The suffix of the files of bugs."""
-    frontend: Format
-    """Knows what reduced inputs are made of."""
+    test: TestFiles  # the programs and libraries under test
+    suffix: str  # the suffix of the files of bugs
+    frontend: Format  # knows what reduced inputs are made of
     notes: tuple[str, ...] = ()
-    commands: tuple[Command, ...] = ()
-    """The user's programs, a reference last."""
+    commands: tuple[Command, ...] = ()  # the user's programs, a reference last
     row: int = 1
     """The number of inputs tested together: findings for one may depend on those before it."""
 
     def __init__(self, options: HuntOptions, values: Mapping[str, Any], noun: str) -> None:
         self.options = options
-        self.noun = _INPUT if noun == _FILE else noun
-        """The noun for an input."""
+        self.noun = _INPUT if noun == _FILE else noun  # the noun for an input
         self._values = values
         self._paths = () if options.seeds is None else tuple(files_in(options.seeds))
-        self._files: Sequence[Path] = self._paths
-        """What inputs are made of."""
+        self._files: Sequence[Path] = self._paths  # what inputs are made of
         seed: int = values["seed"]
         self.numbers = range(seed, seed + (options.count or WITHOUT_END))
         """All inputs: their seeds, or their indices among the files of a folder."""
@@ -226,7 +214,6 @@ def prepare(options: HuntOptions, guard: Guard, stack: ExitStack) -> Campaign:
 def _values(
     options: HuntOptions, generation: Generation | None, testing: Testing | None
 ) -> dict[str, Any]:
-    """Return the values of the format's options, and the first seed. Raises UsageError."""
     given = dict(options.format_options)
     asked_by = () if generation is None else generation.asked_by
     missing = all(given.get(each) is None for each in asked_by)
@@ -246,8 +233,6 @@ def _values(
 
 
 class _ByPrograms(Campaign):
-    """Tests with the user's programs."""
-
     def __init__(
         self,
         options: HuntOptions,
@@ -367,8 +352,6 @@ class _ByPrograms(Campaign):
 
 
 class _ByLibrary(Campaign):
-    """Tests with a library that the format plays its inputs to."""
-
     def __init__(
         self,
         options: HuntOptions,
@@ -413,7 +396,6 @@ class _ByLibrary(Campaign):
 
 
 def _killed(stats: HuntStats) -> list[str]:
-    """Return a sentence on how many inputs the solver was killed, if it was."""
     killed = stats.counts[KILLED]
     why = "the solver was killed by SIGKILL from outside each time (out of memory?)"
     return [f"{killed:,} not tested: {why}"] if killed else []

@@ -54,10 +54,8 @@ class Order:
     options: HuntOptions
     commands: tuple[Command, ...]
     """The commands, with placeholders for shipped files; a reference is the last one."""
-    known: tuple[Command, ...]
-    """The same commands as on the client."""
-    directory: str
-    """The client's current directory; used here too if it exists."""
+    known: tuple[Command, ...]  # the same commands as on the client
+    directory: str  # the client's current directory; used here too if it exists
 
 
 class Tested(NamedTuple):
@@ -65,8 +63,7 @@ class Tested(NamedTuple):
 
     results: tuple[InputResult, ...] = ()
     seconds: float = 0.0
-    failed: str | None = None
-    """Why the seeds could not be tested."""
+    failed: str | None = None  # why the seeds could not be tested
 
 
 def run(client: str, order: Order) -> Tested:
@@ -135,13 +132,10 @@ def main() -> None:
 
 @dataclass(slots=True)
 class _Task:
-    """Seeds that were given to the cluster, and their results."""
-
     seeds: range
     future: Future[Tested] | None = None
     tested: Tested | None = None
-    workers: frozenset[str] = frozenset()
-    """The workers they were given to: one of these runs them."""
+    workers: frozenset[str] = frozenset()  # the workers they were given to: one of these runs them
     not_before: float = 0.0
     failures: int = 0
 
@@ -156,8 +150,7 @@ class ClusterTests:
     _members: Members = field(init=False)
     _done: queue.SimpleQueue[None] = field(default_factory=queue.SimpleQueue)
     """Receives each task that has ended, and each worker that has answered."""
-    _each: float = 0.0
-    """Seconds per seed."""
+    _each: float = 0.0  # seconds per seed
 
     def results(self, seeds: range, control: Control) -> Iterator[InputResult | None]:
         """Yield the results in the order of the seeds; after each task, reductions may run."""

@@ -29,22 +29,16 @@ from reducekit.oracle.signature import failure_line, is_failure, signature
 from reducekit.run import Limits, Outcome
 from reducekit.text import printable_lines
 
-_LONG = 20
-"""How many times the median a long run takes."""
+_LONG = 20  # how many times the median a long run takes
 _LEAST = 0.2
 """Seconds that no run is too long for: a busy machine makes some of milliseconds that slow."""
-_SHARE = 0.25
-"""The share of all time that long runs may take beyond that."""
-_RECENT = 100
-"""The number of inputs for the median."""
-_FEW = 10
-"""Inputs before which nothing is known."""
+_SHARE = 0.25  # the share of all time that long runs may take beyond that
+_RECENT = 100  # the number of inputs for the median
+_FEW = 10  # inputs before which nothing is known
 OUT_OF_MEMORY = "out of memory"
 """The counter for inputs on which a program ran out of memory under the hunt's own limit."""
-RULES_BROKEN = "rules broken"
-"""The counter for inputs that break the rules of their format."""
-ALL_REJECTED = "rejected by all"
-"""The counter for inputs that every program rejected."""
+RULES_BROKEN = "rules broken"  # the counter for inputs that break the rules of their format
+ALL_REJECTED = "rejected by all"  # the counter for inputs that every program rejected
 _TIMED_OUT = re.compile(
     rb"interrupted by (?:timeout|SIGXCPU)|(?:cpu )?time ?limit (?:was )?(?:exceeded|reached)",
     re.IGNORECASE,

@@ -23,18 +23,14 @@ from reducekit.reduction.control import POLL
 from reducekit.text import shortened
 
 _MESSAGE = 200  # characters
-MANY_REJECTED = 0.2
-"""The share of rejected inputs above which a hunt gives a notice."""
-_NEARLY_ALL = 0.9
-"""The share of rejected inputs above which a hunt has tested practically nothing."""
-_SEVERAL = 10
-"""Inputs that have to fail as an empty file does: one or two may do so by chance."""
+MANY_REJECTED = 0.2  # the share of rejected inputs above which a hunt gives a notice
+_NEARLY_ALL = 0.9  # the share of rejected inputs above which a hunt has tested practically nothing
+_SEVERAL = 10  # inputs that have to fail as an empty file does: one or two may do so by chance
 FAILS_WHEN_EMPTY = "an empty file fails in the same way"
 """Why a bug is not reduced that does not depend on the input."""
 _KEPT = ("name", "title", "runs", "count", "known_before", "not_reduced", "mark")
 """What the state of a hunt has of a bug, besides its file."""
-SCHEMA = 1
-"""The version of the JSON; it grows when a key is removed or changes its meaning."""
+SCHEMA = 1  # the version of the JSON; it grows when a key is removed or changes its meaning
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +51,7 @@ class InputResult:
     """The commands that show them; None: those of each finding."""
     timed_out: bool = False
     counts: Mapping[str, int] = field(default_factory=dict)
-    rejection: Rejection | None = None
-    """Set if a program refused to read the input."""
+    rejection: Rejection | None = None  # set if a program refused to read the input
 
     def commands(self, finding: Finding) -> tuple[Command, ...]:
         """Return the commands that reproduce one of the bugs."""
@@ -67,8 +62,7 @@ class InputResult:
 class Control:
     """What a hunt currently wants from testers."""
 
-    waiting: Callable[[], bool]
-    """Whether a new bug is waiting to be reduced."""
+    waiting: Callable[[], bool]  # whether a new bug is waiting to be reduced
     left: Callable[[], float | None]
     """Returns the seconds left: 0 also if the hunt is to stop, None if there is no limit."""
 
@@ -82,25 +76,16 @@ class Control:
 class Bug:
     """A bug that is kept: how often it was found, in which file, and its reduced size."""
 
-    name: str
-    """The name of its files without suffix, which is that of its finding."""
-    title: str
-    """What fails, on one line."""
-    runs: tuple[str, ...]
-    """The shell lines that reproduce it."""
-    path: Path
-    """The first input that showed it."""
-    size: int
-    """The size of that input in bytes."""
+    name: str  # the name of its files without suffix, which is that of its finding
+    title: str  # what fails, on one line
+    runs: tuple[str, ...]  # the shell lines that reproduce it
+    path: Path  # the first input that showed it
+    size: int  # the size of that input in bytes
     count: int = 1
-    known_before: bool = False
-    """Whether the folder had it from an earlier hunt."""
-    reduced_size: int | None = None
-    """The size of the reduced input in bytes; None if not reduced."""
-    not_reduced: str = ""
-    """Why a reduction failed."""
-    unwritten: bool = False
-    """Whether one of its files could not be written."""
+    known_before: bool = False  # whether the folder had it from an earlier hunt
+    reduced_size: int | None = None  # the size of the reduced input in bytes; None if not reduced
+    not_reduced: str = ""  # why a reduction failed
+    unwritten: bool = False  # whether one of its files could not be written
     mark: str = ""
     """What distinguishes it from other bugs that fail in the same words; empty if nothing does."""
 
@@ -136,27 +121,21 @@ class HuntStats:
     Each input is counted once, and each bug is in `bugs` once, by the name of its finding.
     """
 
-    noun: str = "input"
-    """The noun for an input."""
+    noun: str = "input"  # the noun for an input
     inputs: int = 0
-    timeouts: int = 0
-    """The number of inputs with a timeout."""
+    timeouts: int = 0  # the number of inputs with a timeout
     bugs: dict[str, Bug] = field(default_factory=dict)
-    rejected: int = 0
-    """The number of inputs that a program rejected."""
-    rejection: Rejection | None = None
-    """The first rejection."""
+    rejected: int = 0  # the number of inputs that a program rejected
+    rejection: Rejection | None = None  # the first rejection
     counts: Counter[str] = field(default_factory=Counter)
     """Other counters of the format, such as calls."""
     samples: Counter[str] = field(default_factory=Counter)
     """The number of inputs reduced to tell bugs apart, by the name of their finding."""
-    details: tuple[str, ...] = ()
-    """Sentences of the format about these counts at the end."""
+    details: tuple[str, ...] = ()  # sentences of the format about these counts at the end
     stopped: str | None = None
     """Why it ended early: "interrupted" by a signal, or the reason given to `Hunt.stop`."""
     begin: float = field(default_factory=time.monotonic)
-    seconds: float = 0.0
-    """Wall time of earlier runs of this hunt; at the end, of all runs."""
+    seconds: float = 0.0  # wall time of earlier runs of this hunt; at the end, of all runs
 
     def count(self, result: InputResult) -> None:
         """Count an input that was tested."""
@@ -262,8 +241,7 @@ class NewBug:
     """A bug that is new to both this hunt and the folder."""
 
     bug: Bug
-    which: str
-    """Names the input that shows it, such as `seed 7`; empty if its name is enough."""
+    which: str  # names the input that shows it, such as `seed 7`; empty if its name is enough
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,5 +345,4 @@ def to_junit(stats: HuntStats, name: str) -> bytes:
 
 
 def _printable(text: str) -> str:
-    """Return a text without characters that XML cannot represent."""
     return "".join(c if c.isprintable() or c == "\n" else "?" for c in text)

@@ -32,10 +32,8 @@ from reducekit.oracle.files import Files, FileState, changed_files, files_of
 from reducekit.run import Closing
 from reducekit.session.place.output import OutputFile, make_folder, write_file
 
-_MARK = "differs by: "
-"""Begins the line of a note that has the mark."""
-NAME = "hunt.json"
-"""The state file in the folder of a hunt."""
+_MARK = "differs by: "  # begins the line of a note that has the mark
+NAME = "hunt.json"  # the state file in the folder of a hunt
 SCHEMA = 3
 _PAUSE = 0.5
 """Seconds between two writes if no bug is found: inputs tested since then are only retested."""
@@ -95,7 +93,6 @@ def same_as(bug: Bug, bucket: str, mark: str) -> Bug | None:
 
 
 def _note(bug: Bug) -> list[str]:
-    """Return the lines of a note, also of a damaged one; none if there is no note."""
     try:
         return bug.note_path.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -137,17 +134,12 @@ class Progress:
     """The progress of a hunt; `open_progress` reads it."""
 
     path: Path
-    kind: str
-    """A hash of everything that the results depend on."""
-    begin: int
-    """The first input to test in this run."""
-    stats: HuntStats
-    """The results of all runs of the hunt."""
-    next: int
-    """The first input that was not tested."""
+    kind: str  # a hash of everything that the results depend on
+    begin: int  # the first input to test in this run
+    stats: HuntStats  # the results of all runs of the hunt
+    next: int  # the first input that was not tested
     test: TestFiles
-    files: Files
-    """The files of the test when this hunt began."""
+    files: Files  # the files of the test when this hunt began
     written: Collection[str] | None = None
     """Those that the first test wrote, such as a log; None if not known yet."""
     changed: Sequence[str] = ()
@@ -156,10 +148,8 @@ class Progress:
     """The bugs to reduce, by the names of their findings, with the inputs that showed them."""
     others: dict[str, Any] = field(default_factory=dict)
     """The states of other hunts in this folder, as in the file."""
-    trouble: str | None = None
-    """Why the file could not be written; the hunt continues."""
-    _saved: float = 0.0
-    """When the file was last written, by the monotonic clock."""
+    trouble: str | None = None  # why the file could not be written; the hunt continues
+    _saved: float = 0.0  # when the file was last written, by the monotonic clock
 
     def is_pending(self, name: str) -> bool:
         """Return whether this hunt, or another one in the folder, has yet to reduce a bug."""

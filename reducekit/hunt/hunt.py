@@ -138,7 +138,6 @@ class Hunt:
         return None if seconds is None else max(0.0, seconds - self.stats.elapsed)
 
     def _report_progress(self) -> None:
-        """Report where the hunt continues, if an earlier run began it."""
         campaign, progress = self._campaign, self._progress
         done = progress.begin - campaign.numbers.start
         if progress.changed:
@@ -168,7 +167,6 @@ class Hunt:
                 return
 
     def _take(self, result: InputResult) -> None:
-        """Count a result, and keep its new bugs."""
         stats, progress, number = self.stats, self._progress, result.input.number
         if self._like is not None:
             result = self._only_smaller(self._like, result)
@@ -259,7 +257,6 @@ class Hunt:
         return bucket
 
     def _take_up(self, bug: Bug, finding: Finding, result: InputResult) -> None:
-        """Write the files of a new bug, and queue it for reduction."""
         self._taken_up.add(bug.name)
         text, bug.reduced_size = result.input.text, None
         if bug.path.exists():
@@ -279,7 +276,6 @@ class Hunt:
         self._new.append(Waiting(bug, text, commands, finding.criterion, bucket, finding.spared))
 
     def _reduce_new(self) -> None:
-        """Reduce new bugs one by one, while there is time."""
         while self._new:
             waiting = self._new.pop(0)
             if self._left() != 0:
@@ -292,7 +288,6 @@ class Hunt:
                         self._progress.finished(waiting.bug.name)
 
     def _mark(self, waiting: Waiting) -> str | None:
-        """Return what distinguishes a reduced bug from others; None if nothing does."""
         if not waiting.bucket:
             return None
         if waiting.bug.reduced_size is None:
@@ -321,7 +316,6 @@ class Hunt:
         self._listen(events.KnownBug(known))
 
     def _reduce(self, waiting: Waiting) -> None:
-        """Reduce a bug, writing every improvement. Raises KeyboardInterrupt after a signal."""
         bug, text = waiting.bug, waiting.text
         config = self._campaign.reduction(waiting.criterion, text)
 

@@ -21,8 +21,7 @@ from reducekit.offers import (
 from reducekit.run import Outcome
 from reducekit.session.place.inputs import read_input, unpacked
 
-WITHOUT_END = 1 << 62
-"""A practically unlimited number of seeds."""
+WITHOUT_END = 1 << 62  # a practically unlimited number of seeds
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +31,7 @@ class Input:
     text: bytes
     made_by: str
     which: str = ""
-    number: int = 0
-    """Its seed, or its index among the files of a folder."""
+    number: int = 0  # its seed, or its index among the files of a folder
 
 
 def own_generation(name: str) -> Generation | None:
@@ -55,7 +53,6 @@ def generation_of(name: str) -> Generation | None:
 
 
 def _converted_generation(name: str) -> Generation | None:
-    """Return the first generator of another format whose inputs can be converted."""
     for other in registry.names(registry.FRONTENDS):
         conversions = None if other == name else registry.frontend_class(other).conversions()
         if conversions is None:
@@ -105,8 +102,6 @@ def generating_formats() -> list[str]:
 
 
 class _Converting(InputGenerator):
-    """Converts the inputs of another generator."""
-
     def __init__(
         self,
         generation: Generation,

@@ -42,8 +42,6 @@ class _Chunk:
 
 @dataclass(slots=True)
 class _Worker:
-    """A process that tests."""
-
     process: Any
     connection: Connection
     chunk: _Chunk | None = None
@@ -116,7 +114,6 @@ def _received(worker: _Worker) -> list[Tested]:
 def _work(
     open_tester: Callable[[], Tester], connection: Connection, others: Sequence[Connection]
 ) -> None:
-    """Test the given seeds until the other side closes."""
     for each in others:
         each.close()
     try:

@@ -35,8 +35,7 @@ from reducekit.session.runs.golden import GoldenRunError
 SAMPLES = 20
 """The number of inputs of a bucket that are reduced to distinguish bugs; others are only counted.
 """
-SECONDS = 20.0
-"""The time limit of each of these reductions but the first, which has none."""
+SECONDS = 20.0  # the time limit of each of these reductions but the first, which has none
 _PATIENCE = 30.0  # seconds for the debugger
 _NO_PLACE = re.compile(
     rb"(?:invalid|incorrect|wrong) (?:model|proof|unsat core|witness|lemma)|ERRORS SATISFYING"
@@ -101,10 +100,8 @@ class ReductionConfig:
     """How to reduce the inputs of a hunt. Results are reported with their `size`, in `unit`."""
 
     frontend: Format
-    limits: Limits
-    """The limits of a run on the input that showed the bug."""
-    patience: int
-    """The number of consecutive checks without success that ends a reduction."""
+    limits: Limits  # the limits of a run on the input that showed the bug
+    patience: int  # the number of consecutive checks without success that ends a reduction
     strategy: str
     opener: Opener | None = None
     """Opens the executor of candidates; None: this machine, with the bug's commands."""
@@ -125,8 +122,7 @@ class Waiting:
     text: bytes
     commands: tuple[Command, ...]
     criterion: Criterion
-    bucket: str = ""
-    """The name of the finding, if its bugs are to be distinguished."""
+    bucket: str = ""  # the name of the finding, if its bugs are to be distinguished
     spared: Command | None = None
     """A program that takes the input, and has to take what it is reduced to."""
 

@@ -21,12 +21,10 @@ from reducekit.errors import UsageError
 from reducekit.oracle.files import Files, FileState
 from reducekit.run import Outcome
 
-KEY = 16
-"""Length of a key in bytes."""
+KEY = 16  # length of a key in bytes
 _NAME = b"reducekit journal "
 MAGIC = _NAME + b"1\n"
-OUTPUT = 1 << 16
-"""Number of bytes kept of each stream of a golden run."""
+OUTPUT = 1 << 16  # number of bytes kept of each stream of a golden run
 _LONGEST_HEAD = 1 << 24  # bytes; a longer head means damage, not a truncated file
 
 HEAD, VERDICT, STEP, RETURN, GOLDEN, NOTE, PASS, EARLIER, SEEN, BEST = b"HVSRGNPEKB"
@@ -52,8 +50,7 @@ class Head:
     """
 
     version: str
-    input_digest: str
-    """The first 128 bits of its SHA-256, in hexadecimal digits."""
+    input_digest: str  # the first 128 bits of its SHA-256, in hexadecimal digits
     input_size: int
     frontend: str
     strategy: str
@@ -125,8 +122,7 @@ class Return(NamedTuple):
 
     given_up: int
     step: int
-    after: int
-    """The number of steps that precede this in the journal, including the input."""
+    after: int  # the number of steps that precede this in the journal, including the input
 
 
 class PassEnd(NamedTuple):
@@ -142,8 +138,7 @@ class GoldenRuns(NamedTuple):
     """The outcomes of each golden run, one for each command that was run."""
 
     runs: tuple[tuple[Outcome, ...], ...]
-    whole: bool
-    """Whether the outputs are complete; otherwise only their first 64 KiB are kept."""
+    whole: bool  # whether the outputs are complete; otherwise only their first 64 KiB are kept
 
 
 @dataclass(slots=True)
@@ -180,10 +175,8 @@ class Contents:
     """
     numbers: dict[bytes, int] = field(default_factory=dict)
     """The number of the last step with this key."""
-    size: int = 0
-    """The file's length up to the end of the last good record, in bytes."""
-    cut: int = 0
-    """The bytes after that: a torn record, or more if the file is damaged."""
+    size: int = 0  # the file's length up to the end of the last good record, in bytes
+    cut: int = 0  # the bytes after that: a torn record, or more if the file is damaged
 
     def text(self, number: int) -> bytes:
         """Return the text of a step; each step that leads to it costs a copy of the text.
@@ -431,6 +424,5 @@ def _add_step(found: Contents, payload: bytes) -> Step:
 
 
 def _go_on(found: Contents, left: int, reached: int) -> None:
-    """Find out the best text after a step or return."""
     keys = (found.steps[number].key for number in (found.current, left, reached))
     found.current = found.numbers[best_after(*keys)]

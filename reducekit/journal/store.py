@@ -160,19 +160,15 @@ class Journal:
     ) -> None:
         self.path = path
         self.head = head
-        self.found = found
-        """What was in the file when it was opened."""
+        self.found = found  # what was in the file when it was opened
         self.resumed = found.head is not None
-        self.earlier = found.earlier
-        """The steps of a reduction before its test changed."""
+        self.earlier = found.earlier  # the steps of a reduction before its test changed
         self.trouble: OSError | None = None
-        self.current = found.current
-        """The number of the step at which the search is."""
+        self.current = found.current  # the number of the step at which the search is
         self._handle: int | None = handle
         self._end = found.size
         self._pending = b""
-        self._text: bytes | None = None
-        """The text of the current step; None if not restored yet."""
+        self._text: bytes | None = None  # the text of the current step; None if not restored yet
         self._count = len(found.steps)
         self._key = found.steps[self.current].key if found.steps else digest(b"")
         self._best = self._key

@@ -138,8 +138,7 @@ def _warns(outcome: Outcome) -> bool:
 class Resolved(Around):
     """The inner criterion, except for runs that end with the status for `unresolved`."""
 
-    status: int
-    """An exit status, or a signal's number below 0."""
+    status: int  # an exit status, or a signal's number below 0
 
     @property
     def is_test(self) -> bool:

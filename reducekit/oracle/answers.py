@@ -16,8 +16,7 @@ from reducekit.oracle.signature import failure_line
 from reducekit.run import Outcome
 
 _SILENT = {10: (b"sat",), 20: (b"unsat",)}  # exit codes of the SAT competitions
-ORDINARY = (0, *_SILENT)
-"""The exit statuses of runs without errors."""
+ORDINARY = (0, *_SILENT)  # the exit statuses of runs without errors
 # Errors of z3 and cvc5 that leave the assertions as they are.
 _HARMLESS = re.compile(
     rb"\b(?:is|are) not (?:available|enabled)\b|\b(?:unknown|invalid) (?:parameter|option)\b"
@@ -87,7 +86,6 @@ _NAME = re.compile(rb"[A-Za-z_]+")
 
 
 def _of_answers(pattern: bytes) -> bool:
-    """Return whether a pattern names answers and nothing else."""
     words = set(_NAME.findall(_ESCAPED.sub(b" ", pattern)))
     negated = b"(?!" in pattern or b"(?<!" in pattern
     return bool(words) and words <= {b"sat", b"unsat", b"unknown"} and not negated
@@ -124,7 +122,6 @@ _OF_LEGAL = re.compile(rb"\s+Legal parameters are:.*", re.DOTALL)
 
 
 def _message(line: bytes) -> str:
-    """Return what a failure line says, shortened."""
     quoted = _QUOTED.match(line)
     said = line if quoted is None else quoted[1].replace(b'""', b'"')
     said = _OF_LEGAL.sub(b"", said)

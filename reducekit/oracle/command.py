@@ -13,17 +13,14 @@ from typing import TypeAlias
 from reducekit.errors import UsageError
 from reducekit.runtime import own_python
 
-PLACE = "{}"
-"""The placeholder for the candidate's path, anywhere in any argument."""
-OPTIONS = "{options}"
-"""The placeholder for the options that the candidate has in its comments."""
+PLACE = "{}"  # the placeholder for the candidate's path, anywhere in any argument
+OPTIONS = "{options}"  # the placeholder for the options that the candidate has in its comments
 _OPTION = re.compile(rb"^(?:[c;#] ?|// ?)?option[ \t]+([^\n\0]*[^\s\0])", re.MULTILINE)
 Vary: TypeAlias = Callable[[bytes, int], bytes]
 """Makes the variant of a text that has a number: `Format.variant`."""
 
 
-Words: TypeAlias = str | Sequence[str]
-"""A command: a line, quoted as for a shell, or its words."""
+Words: TypeAlias = str | Sequence[str]  # a command: a line, quoted as for a shell, or its words
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +35,13 @@ class Command:
 
     words: tuple[str, ...]
     stdin: bool = False
-    line: str | None = None
-    """The shell line, if a shell runs this; then `words` invoke the shell."""
+    line: str | None = None  # the shell line, if a shell runs this; then `words` invoke the shell
     in_folder: str | None = None
     """Run in the candidate's folder, where it has this name; None: in the current directory."""
     several: bool = False
     """Candidates are folders of several files, and `in_folder` is the path of the first."""
-    variant: int = 0
-    """Run on this variant of the candidate; 0: on the candidate itself."""
-    vary: Vary | None = None
-    """What makes the variant, which depends on the format."""
+    variant: int = 0  # run on this variant of the candidate; 0: on the candidate itself
+    vary: Vary | None = None  # what makes the variant, which depends on the format
     patience: float = 0.0
     """Seconds that a run may take longer than the limit, and that do not count as its time."""
 
@@ -194,7 +188,6 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z_0-9]*=")
 
 
 def _refuse_shell_syntax(line: str, words: Sequence[str]) -> None:
-    """Raise UsageError for an unquoted construct that only a shell understands."""
     tokens = shlex.shlex(line, posix=False, punctuation_chars=True)
     tokens.whitespace_split = True
     tokens.commenters = ""
@@ -224,7 +217,6 @@ def _with_place(line: str, *, stdin: bool) -> str:
 
 
 def _find(program: str) -> str:
-    """Return the absolute path of a program. Raises UsageError if it cannot be run."""
     if "/" not in program:
         found = shutil.which(program)
         if found is not None:

@@ -16,19 +16,16 @@ from reducekit.oracle.criterion import Compared, Criterion, Making
 from reducekit.oracle.printed import Printed
 from reducekit.run import Limits, Outcome
 
-STEPS = "steps"
-"""The counter that a solver's step limit bounds, or the nearest one."""
+STEPS = "steps"  # the counter that a solver's step limit bounds, or the nearest one
 
 
 class Solver(NamedTuple):
     """The options that make a solver print its counters, and their names."""
 
-    option: str
-    """Prints them; empty: it prints them anyway."""
+    option: str  # prints them; empty: it prints them anyway
     counters: Mapping[str, str]
     """The names of a counter, separated by `|`, by those that are the same for all solvers."""
-    bound: str = ""
-    """Begins the option that bounds the steps of a run; empty if there is none."""
+    bound: str = ""  # begins the option that bounds the steps of a run; empty if there is none
 
 
 SOLVERS: Mapping[str, Solver] = {
@@ -158,8 +155,7 @@ def cost(pattern: re.Pattern[bytes], outcome: Outcome) -> float:
     return max(found)
 
 
-_SHARE = 0.1
-"""The share of the input's cost that stays."""
+_SHARE = 0.1  # the share of the input's cost that stays
 _SHARE_OF_SEVERAL = 0.5
 """The same for several queries: solvers count for all of them, so that many cheap ones of a log
 have a tenth of its cost together, without the expensive one."""
@@ -176,21 +172,17 @@ class CostAtLeast(Criterion):
     counts, so that no candidate is kept for one unlucky seed.
     """
 
-    name: str
-    """The counter as the user gave it: a name or a pattern."""
+    name: str  # the counter as the user gave it: a name or a pattern
     runs: int
-    references: int = 0
-    """How many runs each of the two has."""
+    references: int = 0  # how many runs each of the two has
     at_least: float | None = None
     times: float | None = None
     floor: float | None = None
-    answered: bool = False
-    """Whether the reference must answer `sat` or `unsat`."""
+    answered: bool = False  # whether the reference must answer `sat` or `unsat`
     kept: tuple[frozenset[bytes], frozenset[bytes]] = (frozenset(), frozenset())
     """The answers of the command and of the reference on the input: those of a candidate are among
     them. Empty: any will do, or none."""
-    free: bool = False
-    """Whether the command may answer in any way, as patterns say what it prints."""
+    free: bool = False  # whether the command may answer in any way, as patterns say what it prints
     captures: bool = True
     wall: float | None = None
     counts_steps: bool = True
@@ -270,8 +262,7 @@ def _words(run: Sequence[Outcome]) -> frozenset[bytes]:
     return frozenset().union(*found) if all(found) else frozenset()
 
 
-_WORSE = 4.0
-"""The default ratio of steps that counts as a regression."""
+_WORSE = 4.0  # the default ratio of steps that counts as a regression
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -153,8 +153,7 @@ class Around(Criterion):
 class AroundFirst(Around):
     """A criterion around that of the first commands; the others run last, if they have to."""
 
-    first: int
-    """The number of commands that the inner criterion judges."""
+    first: int  # the number of commands that the inner criterion judges
 
     def unresolved(self, outcomes: Sequence[Outcome]) -> bool:
         return len(outcomes) > self.first or self.inner.unresolved(outcomes[: self.first])
@@ -215,8 +214,7 @@ class Oracle:
 
     commands: tuple[Command, ...]
     criterion: Criterion
-    resolves: bool = False
-    """Whether to distinguish unresolved candidates from passing ones."""
+    resolves: bool = False  # whether to distinguish unresolved candidates from passing ones
 
 
 Making: TypeAlias = Callable[[Words], Command]

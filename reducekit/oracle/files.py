@@ -22,10 +22,8 @@ from typing import NamedTuple
 
 from reducekit.oracle.command import Command
 
-_SCRIPT = 1 << 16
-"""Number of bytes of a script that are searched for names."""
-_HASHED = 1 << 30
-"""Size in bytes above which only size and time are compared."""
+_SCRIPT = 1 << 16  # number of bytes of a script that are searched for names
+_HASHED = 1 << 30  # size in bytes above which only size and time are compared
 _WORD = re.compile(r"[\w./~+@%:,-]+")
 _LINES_OF_A_SHELL = re.compile(rb"#!.*\b(?:sh|bash|dash|zsh|ksh)\b")
 
@@ -34,10 +32,8 @@ class FileState(NamedTuple):
     """The state of a file."""
 
     size: int
-    time: int
-    """When it was last modified, in nanoseconds."""
-    digest: str
-    """Digest of its content, in hexadecimal digits; empty for a very large file."""
+    time: int  # when it was last modified, in nanoseconds
+    digest: str  # digest of its content, in hexadecimal digits; empty for a very large file
 
     def same_content(self, other: FileState) -> bool:
         """Return whether two files have the same content, as far as is known."""
@@ -46,8 +42,7 @@ class FileState(NamedTuple):
         return self == other
 
 
-Files = Mapping[str, FileState]
-"""The files of a test by path."""
+Files = Mapping[str, FileState]  # the files of a test by path
 
 
 def files_of(

@@ -15,8 +15,7 @@ from reducekit.oracle.criterion import Criterion, Making, OfCommand, verdict
 from reducekit.oracle.responses import read_answers
 from reducekit.run import Limits, Outcome
 
-ROOM = 1.5
-"""How many times as many steps bad runs are given as good ones may take."""
+ROOM = 1.5  # how many times as many steps bad runs are given as good ones may take
 _UNKNOWN = b"unknown"
 _REASON = re.compile(rb'\(:reason-unknown "?([^)"\n]*)')
 
@@ -39,13 +38,11 @@ class Flips(Criterion):
     """What good runs answer; None: `sat` or `unsat`, before a run has shown which."""
     unknown: bytes | None = None
     """How bad runs end, as `_unknown` tells: incomplete is not the same as out of resources."""
-    steps: str = ""
-    """The counter of the solver's steps; empty: it has none."""
+    steps: str = ""  # the counter of the solver's steps; empty: it has none
     bound: int | None = None
     """The most steps of a run. Good runs take two thirds of it at most: without room between the
     two ends, a search finds texts that one run just solves and another just does not."""
-    option: str = field(default="", compare=False)
-    """Begins the option that sets such a bound."""
+    option: str = field(default="", compare=False)  # begins the option that sets such a bound
     captures: bool = True
     wall: float | None = None
     counts_steps: bool = True
@@ -70,7 +67,6 @@ class Flips(Criterion):
         return found.count(True), found.count(False)
 
     def _is_good(self, outcome: Outcome) -> bool | None:
-        """Return whether a run is good or bad; None if it is neither."""
         unknown, given = self._unknown(outcome), answers(outcome)
         if unknown is not None:
             return False if self.unknown in (None, unknown) else None

@@ -48,8 +48,7 @@ class SameSignature(Criterion):
 class MemoryFault(Criterion):
     """A crash by a memory error: SIGSEGV without a message, or any abort for a corrupt heap."""
 
-    found: Signature = field(compare=False, repr=False)
-    """How it was first seen."""
+    found: Signature = field(compare=False, repr=False)  # how it was first seen
     captures: bool = True
     wall: float | None = None
 

@@ -59,7 +59,6 @@ class Matches(Criterion):
 
 
 def _named(code: int) -> str:
-    """Describe an exit code, including the signal that it may encode."""
     if code < 0:
         return ended(None, -code)
     return f"exit status {code}" + (f" or {ended(None, code - 128)}" if code > 128 else "")
@@ -177,8 +176,7 @@ class Predicate(Kind):
         return ExitZero(words="the predicate holds")
 
 
-WRONG_MODEL = ExitZero(words="a wrong model")
-"""The test of models says that a model is wrong."""
+WRONG_MODEL = ExitZero(words="a wrong model")  # the test of models says that a model is wrong
 _NO_WRONG_MODEL = (
     "the model is right, or there is none",
     "the model is not checked, for the reason below; `reference` names another solver to check it",

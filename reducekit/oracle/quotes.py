@@ -141,7 +141,6 @@ def _tells(line: bytes) -> bool:
 def _quoted_spans(
     head: bytes, words: list[tuple[re.Match[bytes], bool]], text: bytes
 ) -> list[tuple[int, int]]:
-    """Return where a line quotes the text."""
     spans = [m.span() for m, found in words if found and m[0].lower() not in _COMMON]
     spans += [match.span(1) for match in _NAMED.finditer(head) if _occurs(match[1], text)]
     # All of what stands in quotes, half of a term: a program may have rewritten it.

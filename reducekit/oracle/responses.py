@@ -218,7 +218,6 @@ _ENTRIES = (
 
 
 def _response(text: str, depth: int) -> Response:
-    """Return the record of a closed S-expression."""
     if _PARSED.match(text) is None:
         return Text(text)
     return record(text, plain_tree(text) if is_plain(text, depth) else tree(text))
@@ -308,7 +307,6 @@ def _parser() -> Any:
         """Keeps `0.10`, `t` and `nil`, which are numbers and constants in Lisp."""
 
         def atom(self, token: str) -> str:
-            """Return the token itself as a Python string; string literals keep their quotes."""
             return token
 
     return Parser

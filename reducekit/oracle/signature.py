@@ -291,7 +291,6 @@ def _crash_line(text: bytes) -> bytes | None:
 
 
 def _is_model(line: bytes) -> bool:
-    """Return whether a line is part of a model or an echo, where any name may occur."""
     return line.lstrip().startswith(b"(") and not line.lstrip().startswith(b"(error")
 
 

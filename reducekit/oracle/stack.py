@@ -18,8 +18,7 @@ from reducekit.oracle.command import PLACE, Command
 from reducekit.oracle.criterion import AroundFirst, Criterion
 from reducekit.run import Limits, Outcome
 
-FRAMES = 3
-"""The number of innermost functions that are compared by default."""
+FRAMES = 3  # the number of innermost functions that are compared by default
 _PATIENCE = 30.0
 """Seconds that gdb may take longer than the program: it reads the symbols of large ones."""
 _SCRIPT = r"""
@@ -182,8 +181,7 @@ class _Frame:
     name: str
     module: str
     offset: int
-    trampoline: bool = False
-    """Whether the kernel called a signal handler here."""
+    trampoline: bool = False  # whether the kernel called a signal handler here
 
     def label(self) -> str:
         """Return the name of the function, the offset in its file, or '' for neither."""
@@ -269,8 +267,7 @@ _SYSTEM = re.compile(
     r"|mem(?:cpy|move|set|cmp)|str\w{3,6})$"
 )
 """Functions of the C, C++ and Rust libraries, which are on many stacks."""
-_OFTEN = 3
-"""A function that is as often among the innermost 64 belongs to the recursion."""
+_OFTEN = 3  # a function that is as often among the innermost 64 belongs to the recursion
 
 
 def stack_of(frames: Sequence[_Frame], *, overflow: bool) -> Stack | None:
@@ -334,10 +331,8 @@ class SameStack(AroundFirst):
     only if the text is interesting otherwise.
     """
 
-    count: int = FRAMES
-    """The number of innermost functions that are compared."""
-    pattern: re.Pattern[str] | None = None
-    """Instead of that: any function on the stack must match."""
+    count: int = FRAMES  # the number of innermost functions that are compared
+    pattern: re.Pattern[str] | None = None  # instead of that: any function on the stack must match
     expected: Stack | None = None
     captures: bool = True
 

@@ -40,8 +40,7 @@ class Cluster(Closing):
         from reducekit.executors.cluster.spec import ClusterSpec
 
         self._local_slots = local_slots
-        self.shipped = Shipped.read(ship)
-        """The files sent to the workers."""
+        self.shipped = Shipped.read(ship)  # the files sent to the workers
         self._waiting: list[str] = []
         self._listener: Callable[[str], None] | None = None
         spec = ClusterSpec.parse(described)

@@ -65,8 +65,7 @@ class KnownFailure(NamedTuple):
 class Known(Kind):
     """A failure that was found already, as in a hunt."""
 
-    known: KnownFailure | None = None
-    """The failure if it is already known, as in a hunt."""
+    known: KnownFailure | None = None  # the failure if it is already known, as in a hunt
 
     def commands(self, made: Making) -> tuple[Command, ...]:
         return () if self.known is None else self.known.commands
@@ -119,7 +118,6 @@ def kind_of(given: Mapping[str, Any], kinds: Kinds = KINDS) -> Kind:
 
 
 def _contradiction(chosen: Sequence[str], kinds: Kinds) -> str:
-    """Return the error for options that no kind of failure combines."""
     names = [({*asked_by, *more}, asked_by) for asked_by, more in kinds.values()]
     for at, one in enumerate(chosen):
         for other in chosen[:at]:
@@ -154,8 +152,7 @@ class Failure:
     )
     interesting: Callable[[bytes], bool] | None = None
     """The same as a function. It must always return the same for the same text."""
-    known: KnownFailure | None = None
-    """The failure if it is already known, as in a hunt."""
+    known: KnownFailure | None = None  # the failure if it is already known, as in a hunt
     exit_code: int | None = _failure(
         "The failure: this status or signal (139, SIGSEGV).",
         read=quantities.exit_code,

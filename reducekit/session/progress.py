@@ -41,8 +41,7 @@ _PACES = (0.7, 1.2)
 _WINDOW = 4 / 3  # the last quarter of the checks gives the pace
 _TOO_EARLY = 20  # checks
 _MESSAGE = 500  # characters
-SLOW = 3.0
-"""Seconds without a verdict after which displays say that a check takes long."""
+SLOW = 3.0  # seconds without a verdict after which displays say that a check takes long
 
 
 class Range(NamedTuple):
@@ -147,12 +146,10 @@ class PassTotal:
 
     name: str
     accepted: int = 0
-    removed: int = 0
-    """Bytes removed; negative if the text grew."""
+    removed: int = 0  # bytes removed; negative if the text grew
     checks: int | None = 0
     seconds: float | None = 0.0
-    runs: int = 0
-    """How often the pass began."""
+    runs: int = 0  # how often the pass began
 
 
 class Step(NamedTuple):
@@ -177,33 +174,24 @@ class Progress:
     pass_name: str = ""
     round: int = -1
     clock: Callable[[], float] = time.monotonic
-    begin: float = -1.0
-    """Now, if it is not given."""
+    begin: float = -1.0  # now, if it is not given
     limit: Limit = Limit()  # noqa: RUF009  # it cannot change
     pace: Pace = field(default_factory=Pace)
-    started: float | None = None
-    """When the first pass began."""
-    replayed: int = 0
-    """How many of the checks were those of the resumed run."""
-    replaying: bool = False
-    """Whether the last check was one of those."""
-    interesting: int = 0
-    """How many checks showed the failure."""
-    remembered: int = 0
-    """How many verdicts needed no check."""
+    started: float | None = None  # when the first pass began
+    replayed: int = 0  # how many of the checks were those of the resumed run
+    replaying: bool = False  # whether the last check was one of those
+    interesting: int = 0  # how many checks showed the failure
+    remembered: int = 0  # how many verdicts needed no check
     output: str = ""
     failure: str = ""
     last: Step | None = None
-    succeeded: float | None = None
-    """When the last step was accepted."""
-    finished: Finished | None = None
-    """How the session ended; from then on the time stands still."""
+    succeeded: float | None = None  # when the last step was accepted
+    finished: Finished | None = None  # how the session ended; from then on the time stands still
     curve: list[Point] = field(default_factory=list)
     """One point for each accepted text, from the input on; sizes rise where one was given up."""
     passes: dict[str, PassTotal] = field(default_factory=dict)
     notices: list[str] = field(default_factory=list)
-    heard: float = 0.0
-    """When the last verdict or other sign of life arrived."""
+    heard: float = 0.0  # when the last verdict or other sign of life arrived
     _text: bytes = b""
     _pass_began: float = 0.0
     _ended: float | None = None

@@ -143,7 +143,6 @@ class Session(Watched):
         return report
 
     def _announce(self, run: Run) -> None:
-        """Report what will be reduced, and the notes of the preparation; start the programs."""
         job = run.job
         self._listen(Started(len(job.text), None if job.output is None else job.output.path))
         for note in job.notes:
@@ -157,7 +156,6 @@ class Session(Watched):
                 job.preference.require_number(job.text)
 
     def _save_first(self, run: Run) -> None:
-        """Save the best text to start from, which is the earlier run's if one is resumed."""
         job = run.job
         with self._guard.held():
             if job.opened.edited is not None and job.output is not None:
@@ -170,7 +168,6 @@ class Session(Watched):
             self._listen(Resumed(len(run.saved.text)))
 
     def _end(self, run: Run) -> Report[bytes]:
-        """Check the result once more, and return the report."""
         fresh = None
         if run.job.fresh:
             from reducekit.session.runs.variants import on_fresh_variants

@@ -20,16 +20,14 @@ from reducekit.runtime import __version__
 _LATECOMERS = 1.0  # seconds that those who answer later are waited for, once one is admitted
 _LISTED = 20  # workers
 
-Tell = Callable[[str], None]
-"""Called with a message for the user."""
+Tell = Callable[[str], None]  # called with a message for the user
 
 
 @dataclass(frozen=True, slots=True)
 class Shipped:
     """A file to send to the workers."""
 
-    path: str
-    """The absolute path on the client."""
+    path: str  # the absolute path on the client
     mode: int
     data: bytes
 
@@ -86,8 +84,7 @@ class Members:
         wake: Callable[[], None],
     ) -> None:
         self.admitted: dict[str, Link] = {}
-        self.refused: dict[str, str] = {}
-        """The reason for each."""
+        self.refused: dict[str, str] = {}  # the reason for each
         programs = [each.words[0] for each in commands]
         files = [
             word
@@ -104,8 +101,7 @@ class Members:
         self._connection = connection
         self._tell = tell
         self._wake = wake
-        self._alone: float | None = None
-        """When the last worker was lost; None while there is one."""
+        self._alone: float | None = None  # when the last worker was lost; None while there is one
 
     @property
     def seconds_alone(self) -> float | None:

@@ -42,12 +42,9 @@ from reducekit.oracle.criterion import Oracle
 from reducekit.run import Limits
 from reducekit.runtime import __version__, own_python
 
-ABANDONED = 75
-"""The exit status when the lease has ended."""
-LEASE = 15.0
-"""Seconds without a message from the client after which its checks are cancelled."""
-SHIPPED = "\0"
-"""The first character of a word that names a shipped file; no other word contains it."""
+ABANDONED = 75  # the exit status when the lease has ended
+LEASE = 15.0  # seconds without a message from the client after which its checks are cancelled
+SHIPPED = "\0"  # the first character of a word that names a shipped file; no other word contains it
 _TICK = 20  # milliseconds between looks at limits of time
 _IDLE = 1000  # milliseconds, where nothing runs
 _FREE = 1 << 20  # bytes; on a disk with less, a command may have failed for lack of space
@@ -60,10 +57,8 @@ class Setup:
     oracle: Oracle
     jobs: int
     suffix: str
-    name: str
-    """The name of the candidate's file; empty for any."""
-    directory: str
-    """The client's current directory; commands run in it if it exists here."""
+    name: str  # the name of the candidate's file; empty for any
+    directory: str  # the client's current directory; commands run in it if it exists here
     workdir: str | None = None
     """Where candidates are written; None: in memory, or where TMPDIR says."""
 
@@ -96,8 +91,7 @@ class Report(NamedTuple):
     """The answer to an order: a finished check, or why it cannot run here."""
 
     finished: Finished | None = None
-    runs: int = 0
-    """How many runs of commands were started since the last report."""
+    runs: int = 0  # how many runs of commands were started since the last report
     failed: str | None = None
 
 
@@ -123,12 +117,10 @@ class _Checks:
         )
         self._base = b""
         self._waiting: deque[tuple[Check, bytes]] = deque()
-        self.numbers: set[int] = set()
-        """The numbers of waiting and running checks."""
+        self.numbers: set[int] = set()  # the numbers of waiting and running checks
         self._reported = 0
 
     def take(self, order: Order) -> None:
-        """Process an order."""
         match order:
             case NewText():
                 self._base = order.text(self._base)
@@ -155,7 +147,6 @@ class _Checks:
         return finished
 
     def new_runs(self) -> int:
-        """Return the number of runs started since the last call."""
         before, self._reported = self._reported, self.executor.runs
         return self._reported - before
 
@@ -271,8 +262,7 @@ class Checker:
         self._process = _Process(self.folder, loop)
         weakref.finalize(self, self._process.orders.close)
         self._next = 0
-        self._early: dict[int, bytes] = {}
-        """Orders that arrived before their turn."""
+        self._early: dict[int, bytes] = {}  # orders that arrived before their turn
         checkers[client] = self
 
     async def version(self) -> str:
@@ -359,7 +349,6 @@ class _Process:
         threading.Thread(target=self._listen, name="reducekit-checker", daemon=True).start()
 
     def report(self, number: int) -> asyncio.Future[bytes]:
-        """Return the report for a number, once it is there."""
         found = self._waiting[number] = self._loop.create_future()
         if self.ended.is_set():
             self._end()

@@ -30,8 +30,7 @@ _PAUSE = 1.0  # seconds between attempts to connect
 _SLICE = 0.1  # seconds of waiting after which Ctrl-C is answered
 _REST = 3.0  # seconds until a worker that has failed is tried again
 _FAILURES = 3  # in a row, after which a worker is given up
-PATIENCE = 10.0
-"""Seconds that a checker may take to answer."""
+PATIENCE = 10.0  # seconds that a checker may take to answer
 _LOOKS = 10
 """Number of looks for the answer in that time: a pause of this process is not the worker's."""
 _RENEWING = LEASE / 5
@@ -53,23 +52,18 @@ class Link:
     def __init__(self, connection: Connection, address: str, slots: int, actor: Any) -> None:
         self.address = address
         self.slots = slots
-        self.version = ""
-        """The version of reducekit on the worker."""
-        self.checks: set[int] = set()
-        """The numbers of its checks, of all executors."""
+        self.version = ""  # the version of reducekit on the worker
+        self.checks: set[int] = set()  # the numbers of its checks, of all executors
         self.answers: dict[Hashable, Future[list[str]]] = {}
         """What it lacks, by what it was asked to have: executors with equal needs ask once."""
-        self.why = "it has gone"
-        """Why it is no longer used."""
-        self.proved = False
-        """Whether it has ever finished a check."""
+        self.why = "it has gone"  # why it is no longer used
+        self.proved = False  # whether it has ever finished a check
         self.actor = actor
         self.broken: asyncio.Future[Exception] = asyncio.get_running_loop().create_future()
         """Set to the error when the checker fails."""
         self.renewing: asyncio.Future[Any] | None = None
         self._connection = connection
-        self._turn = itertools.count()
-        """The turn of the next orders, which may arrive out of order."""
+        self._turn = itertools.count()  # the turn of the next orders, which may arrive out of order
         self._tasks: set[asyncio.Task[Any] | None] = set()
 
     async def ask(self, which: int, orders: Sequence[Order], number: int) -> Report:
@@ -135,24 +129,19 @@ class Connection(Closing):
         Raises UsageError if the scheduler cannot be used, ExecutorError if it has no worker.
         """
         self.spec = spec
-        self.name = uuid.uuid4().hex
-        """The name of this client on the workers."""
+        self.name = uuid.uuid4().hex  # the name of this client on the workers
         self.workers: Mapping[str, int] = {}
         self.links: Mapping[str, Link] = {}
         self.refused: Mapping[str, str] = {}
         self.watchers: set[Callable[[], None]] = set()
-        self.numbers = itertools.count()
-        """The numbers of checks and executors, all different."""
-        self.sent = self.received = 0
-        """Bytes of orders sent, and of reports received."""
-        self.why = ""
-        """Why the scheduler does not answer; empty if it does."""
+        self.numbers = itertools.count()  # the numbers of checks and executors, all different
+        self.sent = self.received = 0  # bytes of orders sent, and of reports received
+        self.why = ""  # why the scheduler does not answer; empty if it does
         self.client: Any = None
         files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         self.most = files // 2 if files != resource.RLIM_INFINITY else sys.maxsize
         """Most checks at a time: each takes a connection, so an open file, while it runs."""
-        self.slot = asyncio.Event()
-        """Set, and replaced, when a slot may have become free."""
+        self.slot = asyncio.Event()  # set, and replaced, when a slot may have become free
         self._attending: dict[str, asyncio.Task[None]] = {}
         self._tasks: set[asyncio.Future[Any]] = set()
         self._stopped = False
@@ -237,7 +226,6 @@ class Connection(Closing):
         self._place.close()
 
     def _wait_for_worker(self) -> None:
-        """Wait for a first worker. Raises UsageError or ExecutorError."""
         end = time.monotonic() + self.spec.wait
         while not self.workers:
             if time.monotonic() > end or not self._thread.is_alive():

@@ -29,8 +29,7 @@ from reducekit.executors.executor import Executor, ExecutorError, Finished
 from reducekit.oracle.criterion import Oracle
 from reducekit.run import Limits
 
-AHEAD = 4
-"""Slots per check that waits on the worker: so no slot idles until the next message."""
+AHEAD = 4  # slots per check that waits on the worker: so no slot idles until the next message
 _GLANCE = 0.25  # seconds between looks whether there are workers
 _CLOSING = 10.0  # seconds that workers may take to end all checks
 _TAKING_OVER = 2.0  # seconds without a worker after which this machine does
@@ -47,11 +46,9 @@ class _Place:
         self.link = link
         self.checks: set[int] = set()
         """The numbers of this executor's checks; kept when the worker is lost."""
-        self.version = 0
-        """The version of its base text; 0 if it does not know this executor."""
+        self.version = 0  # the version of its base text; 0 if it does not know this executor
         self.samples = 0
-        self.pace = 0.0
-        """Mean seconds of the latest runs."""
+        self.pace = 0.0  # mean seconds of the latest runs
 
     @property
     def idle(self) -> int:
@@ -103,13 +100,10 @@ class ClusterExecutor(Executor):
         """Calls to make in the caller's thread."""
         # What follows is for the thread of the connection.
         self._places: dict[Link, _Place] = {}
-        self._here: Link | None = None
-        """The checker on this machine, while it takes over."""
+        self._here: Link | None = None  # the checker on this machine, while it takes over
         self._base = BaseText()
-        self._mean = 0.0
-        """Mean seconds of the latest checks."""
-        self._failure: ExecutorError | None = None
-        """Why no worker will come any more."""
+        self._mean = 0.0  # mean seconds of the latest checks
+        self._failure: ExecutorError | None = None  # why no worker will come any more
         self._changed = asyncio.Event()
         self._waits = False
         self._members = Members(connection, commands, shipped, self._tell, self._wake)

@@ -31,12 +31,9 @@ class ClusterSpec:
     """A cluster as plain data: that of a scheduler's `address`, or one that is started for us."""
 
     address: str | None = None
-    make: str | None = None
-    """A class of a Dask cluster, such as `dask_jobqueue.SLURMCluster`."""
-    arguments: Mapping[str, Any] = field(default_factory=dict)
-    """Its keyword arguments."""
-    workers: int | None = None
-    """How many workers it is asked for; None: the class knows."""
+    make: str | None = None  # a class of a Dask cluster, such as `dask_jobqueue.SLURMCluster`
+    arguments: Mapping[str, Any] = field(default_factory=dict)  # its keyword arguments
+    workers: int | None = None  # how many workers it is asked for; None: the class knows
     wait: float = 60.0
     """Seconds to wait for a first worker, and for one to come back when all are lost."""
     security: Mapping[str, Any] = field(default_factory=dict)
@@ -108,7 +105,6 @@ class Place:
 
 
 def _root_of(error: BaseException) -> BaseException:
-    """Return the error that others were raised for."""
     while error.__cause__ is not None:
         error = error.__cause__
     return error

@@ -35,8 +35,7 @@ from reducekit.session.runs.golden import (
 from reducekit.session.runs.openers import run_once
 from reducekit.session.runs.run import Run
 
-_FIRST = 600.0
-"""Time limit of a run on the input, in seconds, if none is given."""
+_FIRST = 600.0  # time limit of a run on the input, in seconds, if none is given
 _SCRIPT = 1 << 16  # bytes of a program in which a name is looked for
 UNTRACED = (
     "gdb cannot run the command here, or is not installed: `match_stack` has no effect. The result "
@@ -168,7 +167,6 @@ def _ask_about_the_best(run: Run) -> None:
 
 
 def _first_wall(max_time: float | None) -> float:
-    """Return the time limit of the golden run in seconds, for the case that none is given."""
     return _FIRST if max_time is None else min(_FIRST, max(1.0, max_time / 2))
 
 

@@ -163,7 +163,6 @@ def _places(run: Run) -> Places | None:
 
 
 def _refuse_unwritten(run: Run) -> None:
-    """Raise UsageError or ResourceError if the result could not be written."""
     output, collection = run.job.output, run.job.other_failures
     if output is not None and output.write_error:
         elsewhere = rescue(run.result.text, run.job.frontend.suffix)
@@ -176,7 +175,6 @@ def _refuse_unwritten(run: Run) -> None:
 
 
 def _unwritten(path: Path, error: OSError, elsewhere: Path | None) -> ReducekitError:
-    """Return the error that the result is not at its path, and where it is instead."""
     kind = ResourceError if lack_of_resources(error) else UsageError
     message = f"the result could not be written to {path}: {error.strerror}"
     return kind(message + (f"; it is in {elsewhere}" if elsewhere else ""))
@@ -233,14 +231,12 @@ def _sizes(
 
 
 def _count(frontend: Format, text: bytes) -> Mapping[str, int]:
-    """Count the elements of a text; only its bytes if it does not parse."""
     with contextlib.suppress(ParseError):
         return frontend.measure(frontend.parse(text))
     return {"bytes": len(text)}
 
 
 def _reproducers(run: Run) -> list[Reproducer]:
-    """Return the commands that reproduce the failure, and how their runs end."""
     job, last = run.job, run.last
     path = "result" + job.frontend.suffix if job.output is None else str(job.output.path)
     outcomes: list[Outcome | None] = [] if last is None else list(last.outcomes)

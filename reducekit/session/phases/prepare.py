@@ -174,7 +174,6 @@ def _format(
 
 
 def _test(options: Options, frontend: Format, own: OwnOracle | None, text: bytes) -> _Test:
-    """Return what decides whether a candidate of the text fails. Raises UsageError."""
     needing = ("also_passes", "also_match", "match_stack", "cluster")
     if own is not None or options.interesting is not None:
         for name in needing:
@@ -230,7 +229,6 @@ def _frontend(options: Options, text: bytes) -> Format:
 
 
 def _own_oracle(options: Options, frontend: Format, text: bytes, guard: Guard) -> OwnOracle:
-    """Return how the format checks candidates. Raises UsageError if it requires a command."""
     from reducekit.executors.own import OracleRequest
 
     failure = {field.name: getattr(options, field.name) for field in fields(Failure)}
@@ -270,7 +268,6 @@ def _parsed(options: Options, frontend: Format, text: bytes) -> tuple[Format, Vi
 def _programs(
     options: Options, suffix: str, limits: Limits, guard: Guard, stack: ExitStack
 ) -> tuple[tuple[Pass, ...], Sequence[Program], Preference | None]:
-    """Return the user's programs: as passes, as programs to attach, and as what prefers texts."""
     if options.prefer_first and options.prefer is None:
         raise UsageError("`prefer_first` requires `prefer`")
     if not options.propose and options.prefer is None:

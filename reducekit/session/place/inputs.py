@@ -20,13 +20,11 @@ from reducekit.format import Format
 from reducekit.journal import Contents, digest, journal_path, load
 from reducekit.session.options import Options
 
-UNWRITTEN = Path("-")
-"""The output of a session whose result is only in its report."""
+UNWRITTEN = Path("-")  # the output of a session whose result is only in its report
 HEAD = 1 << 16  # bytes of a text that tell its format
 SUFFIXES = (".gz", ".bz2", ".xz", ".zst", ".zip")
 _LARGEST = 2**31 - 1  # bytes: offsets are 32 bits wide
-_MOST_FILES = 10_000
-"""Files of a folder: somebody who names `..` or `/` does not want all of them."""
+_MOST_FILES = 10_000  # files of a folder: somebody who names `..` or `/` does not want all of them
 _PIECE = 1 << 16
 """Bytes unpacked at a time. What follows the end of a frame is copied, and frames may be short."""
 
@@ -251,7 +249,6 @@ def output_path(options: Options) -> Path | None:
 
 
 def _output_folder(options: Options) -> Path:
-    """Return the path of the result of several files. Raises UsageError."""
     for name in ("in_place", "stdin", "also_interesting", "propose", "prefer"):
         if getattr(options, name):
             raise UsageError(f"`{name}` is for a single file: omit it")

@@ -38,8 +38,7 @@ from reducekit.session.report import Report
 if TYPE_CHECKING:
     from reducekit.executors.own import Subject
 
-_WIDTH = "width"
-"""The setting of a journal's head that holds the width."""
+_WIDTH = "width"  # the setting of a journal's head that holds the width
 _ENDED = "ended"
 _WRITTEN = "written by the test"
 _DECIDING = ("fast", "repeat", "timeout", "memory", "cpu", "max_output", "ignore_out", "ignore_err")
@@ -49,8 +48,7 @@ _DECIDING = ("fast", "repeat", "timeout", "memory", "cpu", "max_output", "ignore
 class Opened(NamedTuple):
     """The journal of a session, and what was found in its place."""
 
-    journal: Journal | None
-    """None: no journal is kept."""
+    journal: Journal | None  # None: no journal is kept
     width: int
     kept: Kept = Kept()
     notice: str | None = None
@@ -151,7 +149,6 @@ def _resumes(options: Options, output: Path, head: Head, found: Contents | None)
 
 
 def _without_journal(options: Options, output: Path | None, width: int) -> Opened:
-    """Return a setup without a journal; an existing output is renamed."""
     if options.resume:
         raise UsageError(
             "`resume` and `journal` are mutually exclusive: give one"
@@ -219,7 +216,6 @@ def _begin(
     earlier: Contents | None,
     changed: str | None,
 ) -> Opened:
-    """Start a journal; rename what is in its place."""
     kept = put_aside(output, only_journal=options.in_place)
     steps = None if earlier is None else earlier.all_steps()
     try:

@@ -24,8 +24,6 @@ _TRIES = 100
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """A line of the index."""
-
     size: int
     end: str
     line: str
@@ -101,7 +99,6 @@ class OtherFailures:
         self._files[found] = name
 
     def _name(self, found: Signature, entries: dict[str, _Entry]) -> str:
-        """Return the file's name: the failure in readable words, and a hash."""
         parts = (found.status, found.signal, found.limit, found.line)
         key = hashlib.sha256(repr(parts).encode()).hexdigest()[:8]
         words = f"{_end(found)} {printable(found.line or b'')}".lower()
@@ -132,7 +129,6 @@ class OtherFailures:
         return entries
 
     def _write(self, name: str, content: bytes) -> None:
-        """Replace a file as a whole."""
         handle, temporary = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=self.folder)
         try:
             with open(handle, "wb") as file:

@@ -92,7 +92,6 @@ class OutputFile:
         return os.open(path, flags, 0o600), path
 
     def _mode(self) -> int:
-        """Return the permissions of the file to replace, or those of a new file."""
         try:
             return self._target.stat().st_mode & 0o777
         except OSError:
@@ -213,8 +212,7 @@ def write_beside(path: Path, text: bytes, *, resumed: bool) -> Exception | None:
 class Steps:
     """The texts between the input and the result, each much smaller than the one before."""
 
-    texts: list[bytes]
-    """The input first."""
+    texts: list[bytes]  # the input first
 
     def accept(self, text: bytes) -> None:
         """Take the next text."""
@@ -358,7 +356,6 @@ def keep_edited(output: Path, edited: bytes) -> str:
 
 
 def _numbered(output: Path) -> Path:
-    """Return the first numbered name that neither a file nor a journal has."""
     return next(
         path
         for number in itertools.count(1)

@@ -34,8 +34,7 @@ _EXAMPLES = 3  # runs shown of those that ended differently
 
 _TWICE = Repeat(2, 2)
 _LONGER = 1.0  # seconds for the baseline to end after the others, before it is run again
-SLOW = 10.0
-"""Seconds of a run on the input after which it is called slow."""
+SLOW = 10.0  # seconds of a run on the input after which it is called slow
 _CRASHES = (
     signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSYS
 )  # fmt: skip
@@ -64,8 +63,7 @@ class Golden(NamedTuple):
     criterion: Criterion
     outcomes: tuple[Outcome, ...]
     seconds: float
-    runs: tuple[tuple[Outcome, ...], ...] = ()
-    """The outcomes of all runs on the input."""
+    runs: tuple[tuple[Outcome, ...], ...] = ()  # the outcomes of all runs on the input
     baseline: tuple[Outcome, ...] | None = None
     """Those of a run on the baseline, if there was room for one next to the others."""
 
@@ -283,7 +281,6 @@ def _runs(
 def _report(
     reason: str, commands: Sequence[Command], path: str, runs: Sequence[Sequence[Outcome]]
 ) -> str:
-    """Show what was run and what came of it."""
     lines = [reason]
     for number, run in enumerate(runs, 1):
         label = f"run {number}" if len(runs) > 1 else "command"

@@ -238,8 +238,6 @@ class Preference:
 
 
 class _Key:
-    """The key of a text in the order of a `Preference`."""
-
     __slots__ = ("_key", "_preference", "_text")
 
     def __init__(self, preference: Preference, key: Any, text: bytes) -> None:

@@ -186,7 +186,6 @@ class SlippageTracker:
         return signature(heard, out=not silent, err=not silent)
 
     def _count(self, found: Signature, text: bytes, outcome: Outcome) -> None:
-        """Count a failure, and keep its text if that is the smallest."""
         heard = self._heard(outcome)
         complaint = found.signal is None and found.line is not None and _crash(heard) is None
         found = found.without_quotes(text)
@@ -204,7 +203,6 @@ class SlippageTracker:
 
 
 def _crash(outcome: Outcome) -> bytes | None:
-    """Return the crash report in the outputs, if any."""
     return failure_line(outcome.stdout, outcome.stderr, crashed=True)
 
 

@@ -18,8 +18,7 @@ from reducekit.session.failure import Failure
 from reducekit.session.runs.openers import Stoppable, run_once
 from reducekit.session.runs.slippage import captured
 
-_SECONDS = 60.0
-"""Time limit of a run if none is given: somebody is waiting."""
+_SECONDS = 60.0  # time limit of a run if none is given: somebody is waiting
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +26,9 @@ class Seen:
     """The outcome of one run of the commands."""
 
     interesting: bool
-    words: str
-    """What a reduction would preserve, or why there is nothing to preserve."""
-    line: bytes = b""
-    """The line that reports the failure, if any."""
-    stream: str = "output"
-    """The stream that has it: output or errors."""
+    words: str  # what a reduction would preserve, or why there is nothing to preserve
+    line: bytes = b""  # the line that reports the failure, if any
+    stream: str = "output"  # the stream that has it: output or errors
 
 
 class Trial:

@@ -27,8 +27,7 @@ from reducekit.session.runs.run import Run
 if TYPE_CHECKING:
     from reducekit.offers import Probe
 
-_MOST = 3
-"""Number of good runs that are asked for a guess: one may not represent the others."""
+_MOST = 3  # number of good runs that are asked for a guess: one may not represent the others
 
 
 def on_fresh_variants(run: Run) -> tuple[Ends | Shown, Ends | Shown] | None:
