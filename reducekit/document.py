@@ -117,12 +117,7 @@ class Document:
         # edited nodes are order[low:high]. An explicit stack, as templates may
         # nest as deep as the tree.
         stack: list[bytes | tuple[int, int, int, int]] = [
-            (
-                start[root],
-                end[root],
-                bisect_left(order, root),
-                bisect_left(order, stop[root]),
-            )
+            (start[root], end[root], bisect_left(order, root), bisect_left(order, stop[root]))
         ]
         while stack:
             task = stack.pop()

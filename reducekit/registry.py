@@ -50,10 +50,7 @@ def load(group: str, name: str, others: Sequence[str] = ()) -> Any:
     Names in the group's `.aliases` (older or foreign spellings) are accepted and not listed.
     `others` are names that only the caller knows.
     """
-    found: list[EntryPoint] = [
-        *_named(group, name),
-        *_named(f"{group}.aliases", name),
-    ]
+    found: list[EntryPoint] = [*_named(group, name), *_named(f"{group}.aliases", name)]
     if not found:
         known = sorted([*names(group), *others])
         close = get_close_matches(name, known, 1)

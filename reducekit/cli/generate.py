@@ -73,10 +73,7 @@ def _command_for(name: str) -> click.Command | None:
     words = f"Generate random {what}. The same options give the same bytes."
     add_options = adding((seed_option(generation), *formats, *destination))
     return click.command(
-        name,
-        cls=Command,
-        respelled=generation.respelled,
-        help=f"{words}\n\n{generation.help}",
+        name, cls=Command, respelled=generation.respelled, help=f"{words}\n\n{generation.help}"
     )(add_options(callback))
 
 

@@ -10,15 +10,7 @@ from typing import Any
 import click
 
 from reducekit import registry
-from reducekit.cli.command import (
-    Command,
-    adding,
-    click_option,
-    declared,
-    file,
-    flag,
-    same,
-)
+from reducekit.cli.command import Command, adding, click_option, declared, file, flag, same
 from reducekit.cli.generate import seed_option
 from reducekit.cli.lazy_group import LazyGroup
 from reducekit.cli.process import INTERRUPTED, ProcessContext, say
@@ -114,12 +106,7 @@ def _command_for(name: str) -> click.Command | None:
     )(add_options(callback))
 
 
-@click.group(
-    "hunt",
-    cls=LazyGroup,
-    names=_names,
-    load=_command_for,
-)
+@click.group("hunt", cls=LazyGroup, names=_names, load=_command_for)
 def hunt() -> None:
     """Fuzz solvers with random inputs, and reduce what fails."""
 

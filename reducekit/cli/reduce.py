@@ -15,15 +15,7 @@ from typing import Any
 import click
 
 from reducekit import registry
-from reducekit.cli.command import (
-    PATH,
-    Command,
-    adding,
-    click_option,
-    declared,
-    file,
-    flag,
-)
+from reducekit.cli.command import PATH, Command, adding, click_option, declared, file, flag
 from reducekit.cli.live import watch
 from reducekit.cli.process import (
     INTERRUPTED,

@@ -87,10 +87,7 @@ def _by_file(table: Table) -> list[str]:
             ],
         ),
         f"Percent of the {table.unit} removed by each check:",
-        grid(
-            header,
-            rows(lambda run: f"{run.per_check:.3f}", _mean_per_check, descending=True),
-        ),
+        grid(header, rows(lambda run: f"{run.per_check:.3f}", _mean_per_check, descending=True)),
     ]
 
 

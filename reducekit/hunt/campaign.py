@@ -34,12 +34,7 @@ from reducekit.hunt.inputs import (
 )
 from reducekit.hunt.library_tests import CHUNK, LibraryTests
 from reducekit.hunt.reduce import ReductionConfig
-from reducekit.offers import (
-    KILLED,
-    Generation,
-    InputGenerator,
-    with_defaults,
-)
+from reducekit.offers import KILLED, Generation, InputGenerator, with_defaults
 from reducekit.option import option, read_fields, same
 from reducekit.oracle.command import OPTIONS, Command
 from reducekit.oracle.criterion import Criterion, Everything, Oracle

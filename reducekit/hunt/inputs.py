@@ -11,13 +11,7 @@ from typing import Any
 
 from reducekit import registry
 from reducekit.errors import UsageError
-from reducekit.offers import (
-    Conversions,
-    Generated,
-    Generation,
-    InputGenerator,
-    made_by,
-)
+from reducekit.offers import Conversions, Generated, Generation, InputGenerator, made_by
 from reducekit.run import Outcome
 from reducekit.session.place.inputs import read_input, unpacked
 

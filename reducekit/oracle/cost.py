@@ -67,8 +67,7 @@ SOLVERS: Mapping[str, Solver] = {
         },
     ),
     "cadical": Solver(
-        "",
-        {STEPS: "propagations", "conflicts": "conflicts", "decisions": "decisions"},
+        "", {STEPS: "propagations", "conflicts": "conflicts", "decisions": "decisions"}
     ),
 }
 """By what the names of their programs begin with; as z3 4.8 to 5.4, cvc5 1.0 to 1.4, yices 2.6,

@@ -21,13 +21,7 @@ class Cluster(Closing):
     are kept until it is set.
     """
 
-    def __init__(
-        self,
-        described: str,
-        *,
-        ship: Sequence[Path] = (),
-        local_slots: int = 0,
-    ) -> None:
+    def __init__(self, described: str, *, ship: Sequence[Path] = (), local_slots: int = 0) -> None:
         """Connect, and wait for a worker.
 
         `described` is the address of a Dask scheduler (`tcp://HOST:PORT`), `local:N` for N

@@ -14,18 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from reducekit.errors import ParseError, UsageError
 from reducekit.format import Format
-from reducekit.journal import (
-    OUTPUT,
-    Head,
-    Journal,
-    digest,
-    journal_path,
-    load,
-    open_journal,
-)
-from reducekit.journal import (
-    Contents as Contents,
-)
+from reducekit.journal import OUTPUT, Head, Journal, digest, journal_path, load, open_journal
+from reducekit.journal import Contents as Contents
 from reducekit.oracle.command import Command
 from reducekit.oracle.criterion import Criterion
 from reducekit.oracle.files import FileState, changed_files, files_of
