@@ -26,7 +26,7 @@ from reducekit.oracle.own import SameSignature, TimesOut
 from reducekit.oracle.signature import signature
 from reducekit.reduction import Budget, Reduction
 from reducekit.registry import strategy
-from reducekit.session.runs.openers import limits_for
+from reducekit.session.runs.run import limits_for
 
 SHARES = (0.5, 0.1, 0.01)
 

@@ -32,7 +32,7 @@ from reducekit.session.failure import Failure, KnownFailure
 from reducekit.session.options import Options
 from reducekit.session.place.inputs import format_of
 from reducekit.session.runs.golden import Golden, GoldenRunError, establish
-from reducekit.session.runs.openers import Executors, limits_for, local_opener, run_once
+from reducekit.session.runs.run import Executors, limits_for, local_opener, run_once
 from reducekit.session.runs.slippage import captured
 from reducekit.session.session import Session
 

@@ -11,8 +11,7 @@ import click
 
 from reducekit import registry
 from reducekit.cli.command import Command, adding, click_option, declared, file, flag, same
-from reducekit.cli.generate import seed_option
-from reducekit.cli.lazy_group import LazyGroup
+from reducekit.cli.generate import LazyGroup, seed_option
 from reducekit.cli.process import INTERRUPTED, ProcessContext, say
 from reducekit.errors import UsageError
 from reducekit.executors.own import Testing

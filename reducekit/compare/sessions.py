@@ -35,7 +35,7 @@ from reducekit.session import Failure, Options, Session
 from reducekit.session.cluster import Cluster
 from reducekit.session.failure import Opener, Words
 from reducekit.session.place.inputs import naming, read_text
-from reducekit.session.runs.openers import opener_of
+from reducekit.session.runs.run import opener_of
 from reducekit.text import with_places
 
 _ON_OFF = {"on": True, "off": False}

@@ -21,7 +21,6 @@ from reducekit.executors.executor import Executor
 from reducekit.executors.local import LocalExecutor
 from reducekit.executors.own import OwnTests, Testing
 from reducekit.format import Format
-from reducekit.hunt.command_tests import ALL_REJECTED, OUT_OF_MEMORY, RULES_BROKEN, CommandTests
 from reducekit.hunt.events import MANY_REJECTED, Control, HuntStats, InputResult, rejections
 from reducekit.hunt.folder import TestFiles, bug_of, remove_bug
 from reducekit.hunt.inputs import (
@@ -32,8 +31,15 @@ from reducekit.hunt.inputs import (
     generation_of,
     input_from,
 )
-from reducekit.hunt.library_tests import CHUNK, LibraryTests
 from reducekit.hunt.reduce import ReductionConfig
+from reducekit.hunt.testers import (
+    ALL_REJECTED,
+    CHUNK,
+    OUT_OF_MEMORY,
+    RULES_BROKEN,
+    CommandTests,
+    LibraryTests,
+)
 from reducekit.offers import KILLED, Generation, InputGenerator, with_defaults
 from reducekit.option import option, read_fields, same
 from reducekit.oracle.command import OPTIONS, Command

@@ -15,8 +15,8 @@ from pathlib import Path
 from reducekit.oracle.also import accepts
 from reducekit.oracle.answers import answers, difference, understands
 from reducekit.oracle.command import Command, checking_model, tested_words
+from reducekit.oracle.compared import Disagree
 from reducekit.oracle.criterion import Criterion
-from reducekit.oracle.disagreement import Disagree
 from reducekit.oracle.own import MemoryFault, SameSignature, TimesOut
 from reducekit.oracle.printed import WRONG_MODEL
 from reducekit.oracle.signature import is_failure, is_memory_fault, signature

@@ -27,8 +27,7 @@ from typing import Any
 from reducekit.errors import UsageError
 from reducekit.hunt.events import Bug, HuntStats, InputResult, as_state, restore
 from reducekit.hunt.findings import Finding
-from reducekit.oracle.command import Command
-from reducekit.oracle.files import Files, FileState, changed_files, files_of
+from reducekit.oracle.command import Command, Files, FileState, changed_files, files_of
 from reducekit.run import Closing
 from reducekit.session.place.output import OutputFile, make_folder, write_file
 

@@ -1,8 +1,8 @@
 """The hunt's loop: inputs are generated and tested in order, each new bug is kept and reduced.
 
 Hunts of all formats share one loop. They differ only in who tests: the user's programs
-(`command_tests`), or a library that the format plays its inputs to (`library_tests`). Both yield
-one result for each input, and None whenever a reduction would not slow down any run.
+or a library that the format plays its inputs to (`testers`). Both yield one result for each input,
+and None whenever a reduction would not slow down any run.
 """
 
 from __future__ import annotations

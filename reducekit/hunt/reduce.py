@@ -23,8 +23,8 @@ from reducekit.format import Format
 from reducekit.hunt.events import FAILS_WHEN_EMPTY, Bug
 from reducekit.hunt.findings import Finding
 from reducekit.oracle.command import Command
+from reducekit.oracle.compared import Disagree
 from reducekit.oracle.criterion import Criterion
-from reducekit.oracle.disagreement import Disagree
 from reducekit.oracle.own import MemoryFault, SameSignature
 from reducekit.oracle.stack import crash_under_gdb, under_gdb
 from reducekit.run import Guard, Limits, Outcome

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from reducekit.errors import UsageError
-from reducekit.oracle.files import Files, FileState
+from reducekit.oracle.command import Files, FileState
 from reducekit.run import Outcome
 
 KEY = 16  # length of a key in bytes

@@ -29,8 +29,6 @@ class Accepts(Criterion):
     """
 
     understood: bool = field(default=False, compare=False)
-    captures: bool = True
-    wall: float | None = None
 
     def judge(self, outcomes: Sequence[Outcome]) -> bool:
         """Look at how the program ended and at what it printed."""

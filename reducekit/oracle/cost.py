@@ -182,9 +182,7 @@ class CostAtLeast(Criterion):
     """The answers of the command and of the reference on the input: those of a candidate are among
     them. Empty: any will do, or none."""
     free: bool = False  # whether the command may answer in any way, as patterns say what it prints
-    captures: bool = True
-    wall: float | None = None
-    counts_steps: bool = True
+    counts_steps: ClassVar[bool] = True
     about_answers: ClassVar[bool] = True
 
     def judge(self, outcomes: Sequence[Outcome]) -> bool | None:

@@ -25,10 +25,12 @@ class Criterion(Protocol):
     @property
     def captures(self) -> bool:
         """Whether the criterion looks at the outputs; if not, they are discarded unread."""
+        return True
 
     @property
     def wall(self) -> float | None:
         """The wall time limit in seconds that the criterion needs; None if it needs none."""
+        return None
 
     def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
         """Return whether the candidate is interesting; None asks for the next command's outcome."""
@@ -195,8 +197,6 @@ class Everything(Criterion):
     """Accepts anything: has all commands run, and captures their output."""
 
     commands: int
-    captures: bool = True
-    wall: float | None = None
 
     def judge(self, outcomes: Sequence[Outcome]) -> bool | None:
         return True if len(outcomes) == self.commands else None

@@ -43,9 +43,7 @@ class Flips(Criterion):
     """The most steps of a run. Good runs take two thirds of it at most: without room between the
     two ends, a search finds texts that one run just solves and another just does not."""
     option: str = field(default="", compare=False)  # begins the option that sets such a bound
-    captures: bool = True
-    wall: float | None = None
-    counts_steps: bool = True
+    counts_steps: ClassVar[bool] = True
     about_answers: ClassVar[bool] = True
     by_chance: ClassVar[bool] = True
 

@@ -91,8 +91,6 @@ class OwnFailure(Criterion):
 
     out: bool = True
     err: bool = True
-    captures: bool = True
-    wall: float | None = None
 
     def judge(self, outcomes: Sequence[Outcome]) -> bool:
         return self.shown_by(outcomes, Limits()) is not None

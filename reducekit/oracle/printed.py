@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from reducekit.oracle.answers import found_in
 from reducekit.oracle.command import Command, Words
 from reducekit.oracle.criterion import Around, Compared, Criterion, Kind, Making, OfCommand, regex
 from reducekit.run import Limits, Outcome, ended
@@ -24,7 +23,6 @@ class Matches(Criterion):
     exit_code: int | None = None
     out: tuple[re.Pattern[bytes], ...] = ()
     err: tuple[re.Pattern[bytes], ...] = ()
-    wall: float | None = None
 
     @property
     def captures(self) -> bool:
@@ -43,9 +41,11 @@ class Matches(Criterion):
                     return False
             elif outcome.limit is not None or code not in (-number, 128 + number):
                 return False
-        return all(found_in(p, outcome) for p in self.out) and all(
-            p.search(outcome.stderr) for p in self.err
-        )
+        if not all(p.search(outcome.stderr) for p in self.err):
+            return False
+        from reducekit.oracle.answers import found_in
+
+        return all(found_in(p, outcome) for p in self.out)
 
     def describe(self) -> str:
         parts = [] if self.exit_code is None else [_named(self.exit_code)]

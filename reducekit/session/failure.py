@@ -86,9 +86,9 @@ _COMPARED = ("command", "reference")
 KINDS: Kinds = {
     "reducekit.oracle.printed:Test": (("oracle",), ()),
     "reducekit.oracle.printed:Predicate": (("interesting",), ()),
-    "reducekit.oracle.disagreement:Disagreement": (("reference",), ("command", *_PRINTED)),
+    "reducekit.oracle.compared:Disagreement": (("reference",), ("command", *_PRINTED)),
     "reducekit.oracle.printed:WrongModel": (("wrong_model",), _COMPARED),
-    "reducekit.oracle.slow:Slow": (("slower_than", "slower_ratio"), _COMPARED),
+    "reducekit.oracle.compared:Slow": (("slower_than", "slower_ratio"), _COMPARED),
     "reducekit.oracle.cost:Costly": (
         ("cost", "regression"),
         (*_COMPARED, *_PRINTED, "at_least", "times", "floor"),

@@ -25,8 +25,7 @@ from reducekit.session.place.journal import note_end, note_report, saved_best
 from reducekit.session.place.output import SavedBest, Steps, keep_edited
 from reducekit.session.progress import Progress
 from reducekit.session.report import Report, below_the_cell, in_html, in_notebook, in_words
-from reducekit.session.runs.openers import Executors
-from reducekit.session.runs.run import Run, Watched
+from reducekit.session.runs.run import Executors, Run, Watched
 
 
 def ignore(event: Event) -> None:

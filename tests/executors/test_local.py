@@ -16,8 +16,8 @@ from reducekit.executors.executor import ExecutorError
 from reducekit.executors.local import LocalExecutor
 from reducekit.executors.run_directory import RunDirectory
 from reducekit.oracle.command import Command
+from reducekit.oracle.compared import Disagree
 from reducekit.oracle.criterion import Oracle
-from reducekit.oracle.disagreement import Disagree
 from reducekit.oracle.flips import Flips
 from reducekit.oracle.printed import ExitZero
 from reducekit.run import Limits

@@ -18,7 +18,7 @@ from reducekit.executors.local import LocalExecutor
 from reducekit.oracle.command import Command
 from reducekit.oracle.criterion import Criterion
 from reducekit.oracle.printed import ExitZero
-from reducekit.oracle.slow import SlowerThan
+from reducekit.oracle.compared import SlowerThan
 from reducekit.run import Limits
 from reducekit.oracle.criterion import Oracle
 

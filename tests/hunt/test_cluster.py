@@ -19,7 +19,7 @@ from reducekit.errors import UsageError
 from reducekit.hunt import Hunt, HuntOptions, HuntStats
 from reducekit.hunt.events import HuntEvent, HuntNotice, InputTested
 from reducekit.hunt.folder import NAME
-from reducekit.hunt.library_tests import CHUNK
+from reducekit.hunt.testers import CHUNK
 from tests.clusters import Killer, Machines, below, machines
 
 COUNT = 40

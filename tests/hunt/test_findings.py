@@ -7,7 +7,7 @@ import pytest
 
 from reducekit.hunt.findings import Finding, findings, wrong_model
 from reducekit.oracle.command import Command
-from reducekit.oracle.disagreement import Disagree
+from reducekit.oracle.compared import Disagree
 from reducekit.oracle.own import MemoryFault, TimesOut
 from reducekit.run import Outcome
 

@@ -6,9 +6,9 @@ from itertools import count
 import pytest
 
 from reducekit.executors.executor import Executor, Finished
-from reducekit.hunt.command_tests import CommandTests, Pace
 from reducekit.hunt.events import Control
 from reducekit.hunt.inputs import Input
+from reducekit.hunt.testers import CommandTests, Pace
 from reducekit.oracle.command import Command
 from reducekit.run import Limits, Outcome
 

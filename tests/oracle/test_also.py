@@ -5,8 +5,8 @@ import re
 import pytest
 
 from reducekit.oracle.also import Accepts, Also
+from reducekit.oracle.compared import Disagree
 from reducekit.oracle.criterion import Criterion
-from reducekit.oracle.disagreement import Disagree
 from reducekit.oracle.own import OwnFailure
 from reducekit.oracle.printed import Matches
 from reducekit.run import Limits, Outcome

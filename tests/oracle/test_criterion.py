@@ -4,12 +4,11 @@ import pytest
 
 from reducekit.oracle.also import Accepts, Also, Quiet
 from reducekit.oracle.answers import answers, in_common
+from reducekit.oracle.compared import Disagree, SlowerThan, SlowerThanReference
 from reducekit.oracle.criterion import Criterion, Everything, verdict
-from reducekit.oracle.disagreement import Disagree
 from reducekit.oracle.own import SameSignature, TimesOut
 from reducekit.oracle.printed import ExitZero, Matches, Printing
 from reducekit.oracle.signature import signature
-from reducekit.oracle.slow import SlowerThan, SlowerThanReference
 from reducekit.run import Limits, Outcome
 
 

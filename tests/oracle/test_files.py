@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from reducekit.oracle.command import Command
-from reducekit.oracle.files import changed_files, files_of
+from reducekit.oracle.command import Command, changed_files, files_of
 
 
 def script(path: Path, *lines: str) -> Path:

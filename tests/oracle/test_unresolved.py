@@ -15,7 +15,7 @@ from reducekit.oracle.own import OwnFailure
 from reducekit.oracle.printed import ExitZero, Matches
 from reducekit.run import Limits, Outcome
 from reducekit.session.options import Options
-from reducekit.session.runs.openers import run_once
+from reducekit.session.runs.run import run_once
 from reducekit.session.runs.variants import frequency
 
 

@@ -12,7 +12,7 @@ from reducekit.oracle.criterion import Everything, Oracle
 from reducekit.oracle.printed import ExitZero
 from reducekit.run import Limits, NoSignals
 from reducekit.session import Options
-from reducekit.session.runs.openers import Executors, local_opener, opener_of, run_once
+from reducekit.session.runs.run import Executors, local_opener, opener_of, run_once
 
 ORACLE = Oracle((Command.of(["true"]),), ExitZero())
 

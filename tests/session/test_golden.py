@@ -8,13 +8,12 @@ from reducekit.errors import NotInterestingError
 from reducekit.executors.executor import Repeat
 from reducekit.executors.local import LocalExecutor
 from reducekit.oracle.command import Command
+from reducekit.oracle.compared import Disagree, SlowerThan
 from reducekit.oracle.criterion import Criterion, Oracle
-from reducekit.oracle.disagreement import Disagree
 from reducekit.oracle.flips import Flips
 from reducekit.oracle.own import OwnFailure, SameSignature, TimesOut
 from reducekit.oracle.printed import ExitZero, Matches
 from reducekit.oracle.signature import Signature
-from reducekit.oracle.slow import SlowerThan
 from reducekit.run import Limits, Outcome
 from reducekit.session.runs.golden import (
     Golden,
@@ -24,7 +23,7 @@ from reducekit.session.runs.golden import (
     establish,
     unfit_baseline,
 )
-from reducekit.session.runs.openers import limits_for, timeout_for
+from reducekit.session.runs.run import limits_for, timeout_for
 from reducekit.usage.messages import explained
 
 LIMITS = Limits(wall=20)

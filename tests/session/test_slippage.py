@@ -4,12 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from reducekit.oracle.compared import Disagree, SlowerThan
 from reducekit.oracle.criterion import Criterion
-from reducekit.oracle.disagreement import Disagree
 from reducekit.oracle.own import SameSignature
 from reducekit.oracle.printed import ExitZero, Matches
 from reducekit.oracle.signature import Signature, signature
-from reducekit.oracle.slow import SlowerThan
 from reducekit.run import Outcome
 from reducekit.session.runs.slippage import Captured, SlippageTracker, captured
 from reducekit.session.runs.slippage import _ends as ends

@@ -7,7 +7,7 @@ import pytest
 from reducekit.executors.executor import Executor, Finished
 from reducekit.reduction.control import POLL, Control, Stopped
 from reducekit.run import Limits
-from reducekit.session.runs.openers import Stoppable
+from reducekit.session.runs.run import Stoppable
 
 
 class Slow(Executor):

@@ -32,8 +32,7 @@ from reducekit.session.runs.golden import (
     in_the_wrong,
     unfit_baseline,
 )
-from reducekit.session.runs.openers import run_once
-from reducekit.session.runs.run import Run
+from reducekit.session.runs.run import Run, run_once
 
 _FIRST = 600.0  # time limit of a run on the input, in seconds, if none is given
 _SCRIPT = 1 << 16  # bytes of a program in which a name is looked for

@@ -25,8 +25,7 @@ from reducekit.oracle.stack import (
 from reducekit.reduction.control import Stopped
 from reducekit.session.place.output import write_beside
 from reducekit.session.report import Places
-from reducekit.session.runs.openers import Stoppable, run_once
-from reducekit.session.runs.run import Run
+from reducekit.session.runs.run import Run, Stoppable, run_once
 
 
 def placed(run: Run) -> Places | None:

@@ -30,8 +30,7 @@ from reducekit.session.report import (
     Reproducer,
     Shown,
 )
-from reducekit.session.runs.openers import run_once
-from reducekit.session.runs.run import Run
+from reducekit.session.runs.run import Run, run_once
 
 _LAST_CHECKS = 5
 _SMALL = 200_000  # bytes that are parsed and counted in a moment

@@ -36,8 +36,7 @@ from reducekit.session.place.inputs import (
 )
 from reducekit.session.place.journal import open_for
 from reducekit.session.place.output import OutputFile, OutputFolder
-from reducekit.session.runs.openers import opener_of
-from reducekit.session.runs.run import Job
+from reducekit.session.runs.run import Job, opener_of
 
 if TYPE_CHECKING:
     from reducekit.executors.own import OwnOracle

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from reducekit.events import Accepted, Checked, Event, PassEnded, RolledBack
 from reducekit.executors.executor import Finished
 from reducekit.oracle.criterion import Oracle
 from reducekit.oracle.signature import Signature
 from reducekit.reduction import EARLIER, GUESSES, Budget, Counts, Reduction, Result
+from reducekit.reduction.control import Stopped
 from reducekit.run import Limits
 from reducekit.session.report import INTERRUPTED
-from reducekit.session.runs.openers import limits_for
-from reducekit.session.runs.run import Run, note_check
+from reducekit.session.runs.run import Run, limits_for, note_check
 from reducekit.session.runs.slippage import SlippageTracker, captured
+
+if TYPE_CHECKING:
+    from reducekit.offers import Probe
 
 _REPEATS = 2
 _REPEATS_OF_REPEATED = 1  # each of them is several runs already
+_ASKED = 3  # number of good runs that are asked for a guess: one may not represent the others
 
 
 def search(run: Run) -> None:
@@ -48,6 +53,34 @@ def _slippage_of(run: Run) -> SlippageTracker | None:
             collection.keep(found, text)
 
     return SlippageTracker(golden.outcomes, captured(golden.criterion), keep)
+
+
+def _guesses(run: Run) -> Iterator[bytes] | None:
+    """Return parts of the input that are likely to fail, smallest first; None: no guesses.
+
+    The runs on the input that answered `unsat` may be asked where the failure is about answers. The
+    published algorithms get no guesses, because their tables count the checks of the algorithm
+    alone.
+    """
+    job = run.job
+    if job.strategy.passes != "own":
+        return None
+    chosen: list[Probe] = []
+    lost = None
+    if run.golden.criterion.about_answers:
+        from reducekit.oracle.answers import answers
+        from reducekit.session.runs.variants import probe_of
+
+        given = [answers(each) for each in run.golden.outcomes]
+        good = [at for at, each in enumerate(given) if each is not None and each[-1] == b"unsat"]
+        if good:
+            bad = next((at for at, each in enumerate(given) if each is None), 0)
+            *chosen, lost = (probe_of(run, job.commands[at]) for at in (*good[:_ASKED], bad))
+    try:
+        found = list(job.frontend.guesses(job.text, chosen, lost))
+    except Stopped:
+        return None
+    return iter(found) if found else None
 
 
 class _Search:
@@ -97,9 +130,7 @@ class _Search:
         if journal is not None and journal.earlier is not None:
             starts, kind = journal.earlier.from_the_smallest(), EARLIER
         elif job.frontend.offers("guesses"):
-            from reducekit.session.runs.variants import guesses
-
-            starts = guesses(run)
+            starts = _guesses(run)
         return reduction.run(job.text, run.golden.seconds, starts, kind)
 
     def _listen(self, event: Event) -> None:

@@ -16,9 +16,8 @@ from reducekit.errors import ParseError, UsageError
 from reducekit.format import Format
 from reducekit.journal import OUTPUT, Head, Journal, digest, journal_path, load, open_journal
 from reducekit.journal import Contents as Contents
-from reducekit.oracle.command import Command
+from reducekit.oracle.command import Command, FileState, changed_files, files_of
 from reducekit.oracle.criterion import Criterion
-from reducekit.oracle.files import FileState, changed_files, files_of
 from reducekit.runtime import __version__
 from reducekit.session.options import Options
 from reducekit.session.place.inputs import earlier_run, output_path, read_files

@@ -25,7 +25,7 @@ from reducekit.oracle.criterion import (
 from reducekit.oracle.own import OwnFailure, SameSignature
 from reducekit.oracle.signature import failure_line
 from reducekit.run import Limits, Outcome, ended
-from reducekit.session.runs.openers import limits_for, run_once
+from reducekit.session.runs.run import limits_for, run_once
 from reducekit.text import not_text, printable
 
 _SUGGESTED = 60  # bytes of a line that may be kept
@@ -321,7 +321,7 @@ def in_the_wrong(criterion: Criterion, claimed: str | None) -> str | None:
     """
     if claimed is None:
         return None
-    from reducekit.oracle.disagreement import Disagree
+    from reducekit.oracle.compared import Disagree
 
     inner = innermost(criterion)
     if not isinstance(inner, Disagree) or inner.expected is None:

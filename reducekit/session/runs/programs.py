@@ -28,7 +28,7 @@ from reducekit.oracle.criterion import Everything, Oracle
 from reducekit.reduction.control import Control
 from reducekit.run import Closing, Guard, Limits, Outcome
 from reducekit.search.problem import IndependentItems, Selection
-from reducekit.session.runs.openers import Stoppable, run_once
+from reducekit.session.runs.run import Stoppable, run_once
 from reducekit.text import printable
 
 _SECONDS = 60.0  # time limit of a run if none is given

@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 
 from reducekit.errors import StoppedError
 from reducekit.executors.local import LocalExecutor
+from reducekit.oracle.compared import Disagree
 from reducekit.oracle.criterion import Oracle, verdict
-from reducekit.oracle.disagreement import Disagree
 from reducekit.oracle.own import OwnFailure
 from reducekit.oracle.printed import ExitZero
 from reducekit.oracle.signature import failure_line, is_failure, signature
 from reducekit.reduction.control import Control, Stopped
 from reducekit.run import Limits, Outcome
 from reducekit.session.failure import Failure
-from reducekit.session.runs.openers import Stoppable, run_once
+from reducekit.session.runs.run import Stoppable, run_once
 from reducekit.session.runs.slippage import captured
 
 _SECONDS = 60.0  # time limit of a run if none is given: somebody is waiting

@@ -12,7 +12,7 @@ Probes: what a solver prints on request shows which parts of a text an answer ne
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -26,8 +26,6 @@ from reducekit.session.runs.run import Run
 
 if TYPE_CHECKING:
     from reducekit.offers import Probe
-
-_MOST = 3  # number of good runs that are asked for a guess: one may not represent the others
 
 
 def on_fresh_variants(run: Run) -> tuple[Ends | Shown, Ends | Shown] | None:
@@ -140,7 +138,7 @@ def overridden(run: Run, text: bytes) -> str:
     return ", ".join(f":{each}" for each in run.job.frontend.overrides(text, words))
 
 
-def _probe_of(run: Run, command: Command) -> Probe:
+def probe_of(run: Run, command: Command) -> Probe:
     """Return a function that runs one of the commands on a text without changes.
 
     It may raise Stopped.
@@ -154,33 +152,6 @@ def _probe_of(run: Run, command: Command) -> Probe:
     from reducekit.offers import Probe
 
     return Probe(command.variant, printed)
-
-
-def guesses(run: Run) -> Iterator[bytes] | None:
-    """Return parts of the input that are likely to fail, smallest first; None: no guesses.
-
-    The runs on the input that answered `unsat` may be asked where the failure is about answers. The
-    published algorithms get no guesses, because their tables count the checks of the algorithm
-    alone.
-    """
-    job, frontend = run.job, run.job.frontend
-    if not frontend.offers("guesses") or job.strategy.passes != "own":
-        return None
-    chosen: list[Probe] = []
-    lost = None
-    if run.golden.criterion.about_answers:
-        from reducekit.oracle.answers import answers
-
-        given = [answers(each) for each in run.golden.outcomes]
-        good = [at for at, each in enumerate(given) if each is not None and each[-1] == b"unsat"]
-        if good:
-            bad = next((at for at, each in enumerate(given) if each is None), 0)
-            *chosen, lost = (_probe_of(run, job.commands[at]) for at in (*good[:_MOST], bad))
-    try:
-        found = list(frontend.guesses(job.text, chosen, lost))
-    except Stopped:
-        return None
-    return iter(found) if found else None
 
 
 def remains(run: Run) -> list[Remaining]:
@@ -198,7 +169,7 @@ def remains(run: Run) -> list[Remaining]:
         for at in good_and_bad(run.golden.criterion, last.outcomes):
             counts: Sequence[int | None] = ()
             if at is not None and at < len(last.outcomes):
-                counts = frontend.instances(text, _probe_of(run, run.job.commands[at]))
+                counts = frontend.instances(text, probe_of(run, run.job.commands[at]))
             columns.append(counts if len(counts) == len(found) else [None] * len(found))
         return [
             each._replace(good=good, bad=bad)

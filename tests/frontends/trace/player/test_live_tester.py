@@ -24,7 +24,7 @@ from reducekit.frontends.trace.player.faults import read_code
 from reducekit.frontends.trace.player.fitted import fitted
 from reducekit.frontends.trace.player.live_replay import LiveReplay
 from reducekit.frontends.trace.player.live_tester import TOGETHER, LiveTester, Trial
-from reducekit.hunt.library_tests import CHUNK
+from reducekit.hunt.testers import CHUNK
 from tests.frontends.trace.patches import resolve
 
 APIS = ("lingeling", "cadical", "ipasir")
