@@ -97,14 +97,6 @@ class PassEnded(NamedTuple):
 
 
 Event: TypeAlias = (
-    Started
-    | FailureFound
-    | Resumed
-    | Notice
-    | PassStarted
-    | Checked
-    | Accepted
-    | RolledBack
-    | PassEnded
-    | Finished
-)
+    Started | FailureFound | Resumed | Notice | PassStarted | Checked | Accepted | RolledBack
+    | PassEnded | Finished
+)  # fmt: skip

@@ -14,12 +14,19 @@ from dataclasses import MISSING, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from reducekit import quantities
 from reducekit.errors import UsageError
 
 Group: TypeAlias = Literal["Failure", "Limits", "Search", "Output", "Cluster", "Inputs"]
 """The heading of an option in the help. Options appear in the order of these headings."""
 
 _KEY = "option"
+_METAVARS: Mapping[Any, str] = {
+    quantities.count: "N", quantities.exit_code: "N|SIGNAL", quantities.jobs: "N",
+    quantities.number: "N", quantities.positive: "N", quantities.seconds: "S",
+    quantities.size: "MB", quantities.width: "N",
+}  # fmt: skip
+"""How the help writes a value, by what reads it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +91,14 @@ def with_defaults(options: Sequence[Option], given: Mapping[str, Any]) -> dict[s
 
 def option(help_: str, group: Group, default: Any = None, **more: Any) -> Any:
     """Return a field of a dataclass that is an option; `more` are fields of `Option`."""
+    more = {"metavar": _METAVARS.get(more.get("read"), ""), **more}
     if isinstance(default, bool):
         more["kind"] = "flag"
+    elif default == () and more["metavar"] != "FILE":
+        more = {"read": several, **more}
     elif "choices" in more:
         more["kind"] = "choice"
-    elif more.get("metavar") in ("FILE", "DIR"):
+    elif more["metavar"] in ("FILE", "DIR"):
         more = {"kind": "path", "read": Path, **more}
     declared = Option("", help_, default=default, group=group, **more)
     return field(default=default, metadata={_KEY: declared})
@@ -101,9 +111,9 @@ def same(cls: type, name: str, **changes: Any) -> Any:
     return field(default=declared.default, metadata={_KEY: declared})
 
 
-def in_group(group: Group) -> Callable[..., Any]:
+def in_group(group: Group, *, rare: bool = False) -> Callable[..., Any]:
     """Return `option` for the options under one heading: it takes help, default and the rest."""
-    return lambda help_, default=None, **more: option(help_, group, default, **more)
+    return lambda help_, default=None, **more: option(help_, group, default, rare=rare, **more)
 
 
 def several(given: Any) -> Any:

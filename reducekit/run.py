@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Literal, Protocol, Self
 
 
@@ -71,12 +69,7 @@ class Closing(Protocol):
         """Return the object itself."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """Close it."""
         self.close()
 
@@ -92,26 +85,16 @@ class Guard(Protocol):
 
     def allowed(self) -> AbstractContextManager[None]:
         """Let a signal raise KeyboardInterrupt inside, including one that came before."""
+        return nullcontext()
 
     def held(self) -> AbstractContextManager[None]:
         """Defer signals inside; a deferred one is raised afterwards, where that is allowed."""
+        return nullcontext()
 
     def check(self) -> None:
         """Raise KeyboardInterrupt if a signal has come."""
+        return
 
 
-class NoSignals:
+class NoSignals(Guard):
     """The guard of a caller that receives no signals."""
-
-    @contextmanager
-    def allowed(self) -> Iterator[None]:
-        """Do nothing."""
-        yield
-
-    @contextmanager
-    def held(self) -> Iterator[None]:
-        """Do nothing."""
-        yield
-
-    def check(self) -> None:
-        """Do nothing."""

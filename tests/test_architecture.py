@@ -63,7 +63,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "reducekit.errors": (),
     "reducekit.text": (),
     "reducekit.runtime": (),
-    "reducekit.option": ("reducekit.errors",),
+    "reducekit.option": ("reducekit.errors", "reducekit.quantities"),
     "reducekit.packed": (),
     "reducekit.quantities": (),
     "reducekit.run": (),

@@ -20,9 +20,9 @@ from reducekit.compare.tables import chart
 from reducekit.errors import UsageError
 from reducekit.option import Option
 from reducekit.session import Failure, Options
-from reducekit.session.cluster import Cluster
+from reducekit.session.cluster import connected
 from reducekit.session.place.inputs import format_of
-from reducekit.session.place.output import OutputFile
+from reducekit.session.place.output import OutputFile, write_file
 from reducekit.text import printable_lines
 
 _STRATEGIES = "ddmin,hdd,hdd+,hdd*,bfs,lw,deltabtor,changeref,changeref+,combine,auto"
@@ -101,7 +101,10 @@ def compare(process: ProcessContext, /, files: tuple[Path, ...], **values: Any) 
     algorithms = algorithms_of(values["strategies"], settings, formats)
     outputs = _outputs(values)
     with ExitStack() as stack:
-        cluster = _cluster(process, values, stack)
+        with process.interrupts.allowed():
+            cluster = connected(values["cluster"], values["ship"], values["local_slots"], stack)
+        if cluster is not None:
+            cluster.listen(lambda said: say(f"reducekit: note: {said}"))
         chosen = {name: {each.settings for each in algorithms[name]} for name in formats}
         cases = [
             open_case(path, label, name, chosen[name], failure, interrupts, cluster)
@@ -113,21 +116,6 @@ def compare(process: ProcessContext, /, files: tuple[Path, ...], **values: Any) 
     texts = {"markdown": tables.markdown, "tsv": tables.tsv, "curve": chart}
     _write(process, outputs, {name: texts[name](runs) for name in outputs})
     return INTERRUPTED if interrupted else 0
-
-
-def _cluster(
-    process: ProcessContext, values: Mapping[str, Any], stack: ExitStack
-) -> Cluster | None:
-    if values["cluster"] is None:
-        for name in ("ship", "local_slots"):
-            if values[name]:
-                raise UsageError(f"`{name}` requires `cluster`")
-        return None
-    with process.interrupts.allowed():
-        given = {name: values[name] for name in ("ship", "local_slots")}
-        cluster = stack.enter_context(Cluster(values["cluster"], **given))
-    cluster.listen(lambda said: say(f"reducekit: note: {said}"))
-    return cluster
 
 
 def _compare_algorithms(
@@ -196,6 +184,4 @@ def _write(
 ) -> None:
     for name, output in outputs.items():
         with process.interrupts.held():
-            output.write(printable_lines(texts[name]).encode())
-        if output.write_error is not None:
-            raise UsageError(f"{output.path} cannot be written: {output.write_error.strerror}")
+            write_file(output.path, printable_lines(texts[name]).encode())

@@ -29,7 +29,7 @@ from reducekit.hunt.inputs import generation_of
 from reducekit.offers import Generation
 from reducekit.option import Option, options_of
 from reducekit.session.place.output import write_file
-from reducekit.text import shortened
+from reducekit.text import counted, shortened
 from reducekit.usage.messages import spelled
 
 NEW_BUG = 1  # the exit code of a hunt that has found a bug, if that was to be an error
@@ -139,7 +139,7 @@ def _listener(*, quiet: bool) -> Callable[[HuntEvent], None]:
             case HuntNotice(note):
                 text = f"reducekit: note: {spelled(note)}"
             case InputTested(stats) if time.monotonic() - last > _SILENCE:
-                text = f"     {_counted(stats.inputs, stats.noun)}, " + _counted(
+                text = f"     {counted(stats.inputs, stats.noun)}, " + counted(
                     len(stats.bugs), "bug"
                 )
             case _:
@@ -168,12 +168,12 @@ def exit_code(stats: HuntStats, *, fail: bool = False) -> int:
 def summary(stats: HuntStats) -> str:
     """Describe the result of a hunt, the most frequent bug first."""
     bugs = sorted(stats.bugs.values(), key=lambda each: -each.count)
-    head = f"{_counted(stats.inputs, stats.noun)} in {stats.seconds:.1f} s"
+    head = f"{counted(stats.inputs, stats.noun)} in {stats.seconds:.1f} s"
     if stats.timeouts:
         head += f", {stats.timeouts:,} out of time"
     if stats.stopped is not None:
         head += f", {stats.stopped}"
-    lines = [f"{head}: {_counted(len(bugs), 'bug')}", *(f"  {each}" for each in stats.details)]
+    lines = [f"{head}: {counted(len(bugs), 'bug')}", *(f"  {each}" for each in stats.details)]
     for each in bugs:
         times = "once" if each.count == 1 else f"{each.count:,} times"
         lines.append(f"  {times}: {shortened(each.title, _TITLE)}")
@@ -184,7 +184,3 @@ def summary(stats: HuntStats) -> str:
             sizes += f", not reduced: {each.not_reduced}"
         lines.append(f"    {each.path} ({sizes})")
     return "\n".join(lines)
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -46,7 +46,7 @@ from reducekit.oracle.command import OPTIONS, Command
 from reducekit.oracle.criterion import Criterion, Everything, Oracle
 from reducekit.run import Guard, Limits
 from reducekit.runtime import __version__
-from reducekit.session.cluster import Cluster
+from reducekit.session.cluster import Cluster, connected
 from reducekit.session.failure import Opener, Words
 from reducekit.session.options import Options
 from reducekit.session.place.inputs import plain_path, read_input
@@ -90,9 +90,7 @@ class HuntOptions:
         "Hunt for a smaller input that fails like FILE.", "Failure", metavar="FILE"
     )
     seed: int | None = None  # the first seed; None: the format's default
-    count: int | None = option(
-        "Stop after N inputs.", "Limits", read=quantities.positive, metavar="N"
-    )
+    count: int | None = option("Stop after N inputs.", "Limits", read=quantities.positive)
     max_time: float | None = same(
         Options, "max_time", help="Stop after S seconds, or as 10m, 2h; reductions included."
     )
@@ -193,13 +191,8 @@ def prepare(options: HuntOptions, guard: Guard, stack: ExitStack) -> Campaign:
     generation = generation_of(options.format)
     testing: Testing | None = frontend.testing()
     values = _values(options, generation, testing)
-    if options.cluster is None:
-        for name in ("ship", "local_slots"):
-            if getattr(options, name):
-                raise UsageError(f"`{name}` requires `cluster`")
-    elif isinstance(options.cluster, str):
-        cluster = Cluster(options.cluster, ship=options.ship, local_slots=options.local_slots)
-        options = replace(options, cluster=stack.enter_context(cluster))
+    cluster = connected(options.cluster, options.ship, options.local_slots, stack)
+    options = replace(options, cluster=cluster)
     if options.programs:
         return _ByPrograms(options, generation, values, guard, stack)
     if testing is None:

@@ -23,14 +23,11 @@ from reducekit.hunt.reduce import SAMPLES, SECONDS, Waiting, can_tell, mark_of, 
 from reducekit.run import Guard, NoSignals
 from reducekit.session import Session
 from reducekit.session.report import INTERRUPTED
+from reducekit.text import counted
 
 _FIRST = 3  # inputs; if all show the same bug, there is a notice
 _UNKNOWN = "not reduced"  # the mark of bugs that nothing tells apart
 _SAMPLE = 10  # inputs; if many of them are rejected, there is a notice
-
-
-def ignore(event: events.HuntEvent) -> None:
-    """Ignore an event."""
 
 
 class Hunt:
@@ -49,7 +46,7 @@ class Hunt:
     def __init__(
         self,
         options: HuntOptions,
-        listen: Callable[[events.HuntEvent], None] = ignore,
+        listen: Callable[[events.HuntEvent], None] = lambda event: None,
         *,
         guard: Guard | None = None,
     ) -> None:
@@ -145,7 +142,7 @@ class Hunt:
             self._notice(f"changed since the earlier run: {names}; starting over")
         if not done:
             return
-        inputs = f"{done:,} {campaign.noun}{'' if done == 1 else 's'}"
+        inputs = counted(done, campaign.noun)
         if progress.begin >= campaign.numbers.stop:
             said = f"nothing left to test: this hunt has tested {inputs} in {self.options.folder}"
         else:

@@ -12,33 +12,9 @@ from dataclasses import asdict
 from pathlib import Path
 
 from reducekit.errors import UsageError
-from reducekit.journal.records import (
-    BEST,
-    EARLIER,
-    GOLDEN,
-    HEAD,
-    KEY,
-    MAGIC,
-    NOTE,
-    PASS,
-    RETURN,
-    SEEN,
-    STEP,
-    VERDICT,
-    Contents,
-    Head,
-    best_after,
-    digest,
-    earlier_payloads,
-    frame,
-    golden_payload,
-    json_payload,
-    known,
-    parse,
-    step_payload,
-    verdict_payload,
-)
-from reducekit.run import Outcome
+from reducekit.journal import records
+from reducekit.journal.records import Contents, Head, digest
+from reducekit.run import Closing, Outcome
 
 _ENDING = ".journal"
 _PENDING = 1 << 18  # bytes kept until a full disk has space again
@@ -64,7 +40,7 @@ def load(path: Path) -> Contents:
         raise UsageError(f"the journal {path} does not exist") from None
     except (OSError, ValueError) as error:
         raise UsageError(f"the journal {path} cannot be read: {_reason(error)}") from None
-    return parse(data, path)
+    return records.parse(data, path)
 
 
 def open_journal(
@@ -117,13 +93,13 @@ def _claim(path: Path, handle: int, head: Head, resume: bool) -> Contents:
     lock(path, handle)
     try:
         with open(handle, "rb", closefd=False) as file:
-            data = file.read(-1 if resume else len(MAGIC))
+            data = file.read(-1 if resume else len(records.MAGIC))
     except OSError as error:
         raise UsageError(f"the journal {path} cannot be read: {_reason(error)}") from None
     if not resume:
-        known(data, path)
+        records.known(data, path)
         return Contents()
-    found = parse(data, path)
+    found = records.parse(data, path)
     if found.head is None:
         return Contents()
     if differences := found.head.differences(head):
@@ -138,7 +114,7 @@ def _reason(error: Exception) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
-class Journal:
+class Journal(Closing):
     """A journal that is being written; `open_journal` creates one.
 
     Every record is written at once, so killing the process loses none; nothing is forced to the
@@ -177,8 +153,9 @@ class Journal:
         self._replaying = False
         keys = [step.key for step in found.steps]
         # The recorded steps and returns, each with the texts before and after.
-        self._known = {(STEP, keys[step.base], step.key) for step in found.steps}
-        self._known |= {(RETURN, keys[back.given_up], keys[back.step]) for back in found.returns}
+        self._known = {(records.STEP, keys[step.base], step.key) for step in found.steps}
+        backs = ((keys[back.given_up], keys[back.step]) for back in found.returns)
+        self._known |= {(records.RETURN, left, reached) for left, reached in backs}
         if not self.resumed or found.cut:
             try:  # only good records stay
                 os.ftruncate(handle, self._end)
@@ -186,7 +163,8 @@ class Journal:
                 self._give_up(error)
         if not self.resumed:
             # In a single write, so that no file has half of it.
-            self._pending = MAGIC + frame(HEAD, json_payload(asdict(head)), len(MAGIC))
+            magic, payload = records.MAGIC, records.json_payload(asdict(head))
+            self._pending = magic + records.frame(records.HEAD, payload, len(magic))
         if not found.steps:  # the input
             key = digest(text)
             self._add_step(text, key, ("", ""), (0, 0.0))
@@ -194,22 +172,17 @@ class Journal:
             self._best = key
             if earlier is not None:
                 self.earlier = earlier
-                for payload in earlier_payloads(earlier):
-                    self._add(EARLIER, payload)
-
-    def __enter__(self) -> Journal:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
+                for payload in records.earlier_payloads(earlier):
+                    self._add(records.EARLIER, payload)
 
     def verdict(
         self, key: bytes, interesting: bool, seconds: float, *, unresolved: bool = False
     ) -> None:
         """Record the oracle's verdict on the text with this key (see `digest`)."""
-        if len(key) != KEY:
-            raise ValueError(f"a key has {KEY} bytes, not {len(key)}")
-        self._add(VERDICT, verdict_payload(key, interesting, seconds, unresolved=unresolved))
+        if len(key) != records.KEY:
+            raise ValueError(f"a key has {records.KEY} bytes, not {len(key)}")
+        payload = records.verdict_payload(key, interesting, seconds, unresolved=unresolved)
+        self._add(records.VERDICT, payload)
 
     def step(
         self,
@@ -228,7 +201,7 @@ class Journal:
         """
         key = key or digest(text)
         best, left = self._best, self._key
-        if not self._recorded_before(STEP, key):
+        if not self._recorded_before(records.STEP, key):
             self._best = b""
             self._add_step(text, key, (what, pass_name), (checks, seconds))
         self._stand_on(text, key)
@@ -242,7 +215,7 @@ class Journal:
         """
         key = self._key if text is self._text else digest(text)
         if key != self._best and key in self._numbers:
-            self._add(BEST, key)
+            self._add(records.BEST, key)
             self._best = key
 
     def rolled_back(self, text: bytes) -> int:
@@ -252,9 +225,9 @@ class Journal:
         if key not in self._numbers:
             self._replaying, self._best = False, b""
             self._add_step(text, key, ("", ""), (0, 0.0))
-        if not self._recorded_before(RETURN, key):
+        if not self._recorded_before(records.RETURN, key):
             self._best = b""
-            self._add(RETURN, self._key + key)
+            self._add(records.RETURN, self._key + key)
         self._stand_on(text, key)
         self._settle(best, left, key)
         return self.current
@@ -262,14 +235,14 @@ class Journal:
     def pass_ended(self, name: str, number: int, *, checks: int, seconds: float) -> None:
         """Record the end of a pass in a round; both counts are since the reduction began."""
         if not self._replaying:
-            self._add(PASS, json_payload([name, number, checks, seconds]))
+            self._add(records.PASS, records.json_payload([name, number, checks, seconds]))
 
     def golden(self, runs: Sequence[Sequence[Outcome]]) -> None:
         """Record the outcomes of the golden runs: for each run, one per command.
 
         Of each output, 64 KiB are kept.
         """
-        self._add(GOLDEN, golden_payload(runs))
+        self._add(records.GOLDEN, records.golden_payload(runs))
 
     def seen(self, still: bool) -> None:
         """Record that the failure was seen again, or that it is gone.
@@ -277,11 +250,11 @@ class Journal:
         If it is gone, the negative verdicts since it was last seen are forgotten: those texts may
         fail after all.
         """
-        self._add(SEEN, bytes([still]))
+        self._add(records.SEEN, bytes([still]))
 
     def note(self, name: str, value: str) -> None:
         """Record a value by name; a later one replaces it."""
-        self._add(NOTE, json_payload([name, value]))
+        self._add(records.NOTE, records.json_payload([name, value]))
 
     @property
     def replaying(self) -> bool:
@@ -318,8 +291,8 @@ class Journal:
         if self._replaying:
             return
         if not best:
-            self._add(BEST, reached)
-        self._best = best_after(best or left, left, reached)
+            self._add(records.BEST, reached)
+        self._best = records.best_after(best or left, left, reached)
 
     def _add_step(
         self, text: bytes, key: bytes, words: tuple[str, str], progress: tuple[int, float]
@@ -329,17 +302,17 @@ class Journal:
                 base = self._text
                 if base is None:
                     base = self.found.text(self.current) if self.found.steps else b""
-                payload = step_payload(self._key, key, len(text), words, progress)
+                payload = records.step_payload(self._key, key, len(text), words, progress)
                 from reducekit.delta import delta
 
-                self._add(STEP, payload + delta(base, text))
+                self._add(records.STEP, payload + delta(base, text))
             except UsageError as error:
                 self._give_up(OSError(errno.EIO, str(error)))
         self._numbers[key] = self._count
         self._count += 1
 
     def _add(self, kind: int, payload: bytes) -> None:
-        self._write(frame(kind, payload, self._end + len(self._pending)))
+        self._write(records.frame(kind, payload, self._end + len(self._pending)))
 
     def _write(self, record: bytes) -> None:
         """Write outstanding records, then `record`, which was made for the offset after them."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reducekit.errors import UsageError
 from reducekit.executors.executor import Executor
 from reducekit.oracle.criterion import Oracle
 from reducekit.run import Closing
@@ -84,3 +86,14 @@ class Cluster(Closing):
             self._waiting.append(text)
         else:
             self._listener(text)
+
+
+def connected(
+    cluster: str | Cluster | None, ship: Sequence[Path], local_slots: int, stack: ExitStack
+) -> Cluster | None:
+    """Return the cluster of these options; the stack closes what is opened. Raises UsageError."""
+    if isinstance(cluster, str):
+        return stack.enter_context(Cluster(cluster, ship=ship, local_slots=local_slots))
+    if cluster is None and (ship or local_slots):
+        raise UsageError(f"`{'ship' if ship else 'local_slots'}` requires `cluster`")
+    return cluster

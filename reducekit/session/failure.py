@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
 from reducekit import quantities
 from reducekit.errors import UsageError
 from reducekit.executors.executor import Executor
-from reducekit.option import given_fields, in_group, read_fields, several
+from reducekit.option import given_fields, in_group, read_fields
 from reducekit.oracle.command import Command, Vary, checking_model
 from reducekit.oracle.command import Words as Words
 from reducekit.oracle.criterion import Criterion, Kind, Making, Oracle, regex
@@ -131,7 +131,9 @@ def _contradiction(chosen: Sequence[str], kinds: Kinds) -> str:
 
 
 _failure = in_group("Failure")
+_failure_rare = in_group("Failure", rare=True)
 _limit = in_group("Limits")
+_limit_rare = in_group("Limits", rare=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,15 +156,13 @@ class Failure:
     """The same as a function. It must always return the same for the same text."""
     known: KnownFailure | None = None  # the failure if it is already known, as in a hunt
     exit_code: int | None = _failure(
-        "The failure: this status or signal (139, SIGSEGV).",
-        read=quantities.exit_code,
-        metavar="N|SIGNAL",
+        "The failure: this status or signal (139, SIGSEGV).", read=quantities.exit_code
     )
     match_out: Sequence[str] = _failure(
-        "The failure: stdout matches REGEX. Repeatable.", (), read=several, metavar="REGEX"
+        "The failure: stdout matches REGEX. Repeatable.", (), metavar="REGEX"
     )
     match_err: Sequence[str] = _failure(
-        "The failure: stderr matches REGEX. Repeatable.", (), read=several, metavar="REGEX"
+        "The failure: stderr matches REGEX. Repeatable.", (), metavar="REGEX"
     )
     reference: Words | None = _failure(
         "The failure: --cmd and CMD disagree (sat/unsat).", metavar="CMD"
@@ -176,94 +176,68 @@ class Failure:
     slower_ratio: float | None = None
     """The least ratio of the run's time to that of the `reference`."""
     cost: str | None = _failure("The failure: this counter of --cmd is high.", metavar="NAME")
-    at_least: float | None = _failure(
+    at_least: float | None = _failure_rare(
         "The least --cost to keep (default: a tenth of what it is on INPUT).",
         read=quantities.number,
-        metavar="N",
-        rare=True,
     )
-    times: float | None = _failure(
+    times: float | None = _failure_rare(
         "The least --cost to keep, as a multiple of that of --reference.",
         read=quantities.number,
         metavar="K",
-        rare=True,
     )
-    floor: float | None = _failure(
+    floor: float | None = _failure_rare(
         "The --cost of --reference counts as N if it is less; replaces the default of --at-least.",
         read=quantities.number,
-        metavar="N",
-        rare=True,
     )
-    regression: bool = _failure(
-        "The failure: --cmd takes --times the steps of --reference (default: 4).", False, rare=True
+    regression: bool = _failure_rare(
+        "The failure: --cmd takes --times the steps of --reference (default: 4).", False
     )
     unstable: int | None = _failure(
-        "The failure: of N variants, --cmd solves some only.", read=quantities.positive, metavar="N"
+        "The failure: of N variants, --cmd solves some only.", read=quantities.positive
     )
-    good: int = _failure(
-        "As many runs of --unstable must be answered.",
-        1,
-        read=quantities.positive,
-        metavar="N",
-        rare=True,
+    good: int = _failure_rare(
+        "As many runs of --unstable must be answered.", 1, read=quantities.positive
     )
-    bad: int = _failure(
-        "As many runs of --unstable must end with unknown.",
-        1,
-        read=quantities.positive,
-        metavar="N",
-        rare=True,
+    bad: int = _failure_rare(
+        "As many runs of --unstable must end with unknown.", 1, read=quantities.positive
     )
-    ignore_out: bool = _failure("Ignore stdout when matching the failure.", False, rare=True)
-    ignore_err: bool = _failure("Ignore stderr when matching the failure.", False, rare=True)
+    ignore_out: bool = _failure_rare("Ignore stdout when matching the failure.", False)
+    ignore_err: bool = _failure_rare("Ignore stderr when matching the failure.", False)
     # Those of every failure.
     also_passes: Sequence[Words] = _failure(
-        "CMD must also accept the file (exit 0). Repeatable.", (), read=several, metavar="CMD"
+        "CMD must also accept the file (exit 0). Repeatable.", (), metavar="CMD"
     )
-    also_match: Sequence[tuple[Words, str]] = _failure(
-        "Stdout of CMD must also match REGEX. Repeatable.",
-        (),
-        read=_pairs,
-        metavar="CMD REGEX",
-        rare=True,
+    also_match: Sequence[tuple[Words, str]] = _failure_rare(
+        "Stdout of CMD must also match REGEX. Repeatable.", (), read=_pairs, metavar="CMD REGEX"
     )
-    match_stack: int | str | None = _failure(
+    match_stack: int | str | None = _failure_rare(
         "The crash stays in the same N innermost functions, or in one that matches REGEX (gdb).",
         read=_frames,
         metavar="N|REGEX",
-        rare=True,
     )
-    unresolved: int | None = _failure(
+    unresolved: int | None = _failure_rare(
         "Status or signal by which --cmd or --oracle says that it cannot judge a file.",
         read=quantities.exit_code,
-        metavar="N|SIGNAL",
-        rare=True,
     )
-    stdin: bool = _failure("Pass the file on standard input.", False, rare=True)
-    shell: bool = _failure("Run commands with /bin/sh (pipes, variables).", False, rare=True)
+    stdin: bool = _failure_rare("Pass the file on standard input.", False)
+    shell: bool = _failure_rare("Run commands with /bin/sh (pipes, variables).", False)
     timeout: float | None = _limit(
-        "Limit of a run: 90s, 5m (default: 4 times the best file's).",
-        read=quantities.seconds,
-        metavar="S",
+        "Limit of a run: 90s, 5m (default: 4 times the best file's).", read=quantities.seconds
     )
     first_timeout: float | None = _limit(
         "Time limit of a run on the input.", read=quantities.seconds, spelled=None
     )
-    cpu: float | None = _limit(
+    cpu: float | None = _limit_rare(
         "CPU time of each process of a run, such as 90s; rounded up to seconds.",
         read=quantities.seconds,
-        metavar="S",
-        rare=True,
     )
     memory: int | None = _limit(
-        "Address space of each process, in megabytes or as 4G.", read=quantities.size, metavar="MB"
+        "Address space of each process, in megabytes or as 4G.", read=quantities.size
     )
-    max_output: int | None = _limit(
+    max_output: int | None = _limit_rare(
         "Output kept of each stream; a run that prints more is stopped "
         f"(default: {Limits().output / 1e6:.1f}).",
         read=quantities.size,
-        metavar="MB",
-        rare=True,
     )
 
     def __post_init__(self) -> None:

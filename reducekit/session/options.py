@@ -34,9 +34,13 @@ def _paths(given: Any) -> tuple[Path, ...]:
 
 _failure = in_group("Failure")
 _limit = in_group("Limits")
+_limit_rare = in_group("Limits", rare=True)
 _search = in_group("Search")
+_search_rare = in_group("Search", rare=True)
 _output = in_group("Output")
+_output_rare = in_group("Output", rare=True)
 _cluster = in_group("Cluster")
+_cluster_rare = in_group("Cluster", rare=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,22 +58,13 @@ class Options(Failure):
     repeat: Repeat | None = _failure(
         "Flaky failure: require K failing runs out of N.", read=_repeat, metavar="K-of-N"
     )
-    max_checks: int | None = _limit("Stop after N checks.", read=quantities.count, metavar="N")
-    max_time: float | None = _limit(
-        "Stop after S seconds, or as 10m, 2h.", read=quantities.seconds, metavar="S"
+    max_checks: int | None = _limit("Stop after N checks.", read=quantities.count)
+    max_time: float | None = _limit("Stop after S seconds, or as 10m, 2h.", read=quantities.seconds)
+    until: int | None = _limit_rare(
+        "Stop when the file has at most BYTES bytes.", read=quantities.count, metavar="BYTES"
     )
-    until: int | None = _limit(
-        "Stop when the file has at most BYTES bytes.",
-        read=quantities.count,
-        metavar="BYTES",
-        rare=True,
-    )
-    patience: int | None = _limit(
-        "Stop after N checks without success; 0: never.",
-        2000,
-        read=quantities.count,
-        metavar="N",
-        rare=True,
+    patience: int | None = _limit_rare(
+        "Stop after N checks without success; 0: never.", 2000, read=quantities.count
     )
     strategy: str = _search("The search algorithm.", "adaptive", metavar="NAME")
     effort: Effort = _search(
@@ -82,85 +77,58 @@ class Options(Failure):
         "Parallel checks, or auto (default: 2; 1 for scripts and --slower-than).",
         1,
         read=quantities.jobs,
-        metavar="N",
         short="j",
     )
-    width: int | None = _search(
+    width: int | None = _search_rare(
         "Size of the speculation window (default: --jobs). Determines the result.",
         read=quantities.width,
-        metavar="N",
-        rare=True,
     )
-    fast: bool = _search("Process results as they arrive; not reproducible.", False, rare=True)
-    only: Sequence[str] = _search(
+    fast: bool = _search_rare("Process results as they arrive; not reproducible.", False)
+    only: Sequence[str] = _search_rare(
         "Run only this pass. Repeatable; `reducekit passes FORMAT` lists the names.",
         (),
-        read=several,
         metavar="PASS",
-        rare=True,
     )
-    without: Sequence[str] = _search(
-        "Skip this pass. Repeatable.", (), read=several, metavar="PASS", rare=True
-    )
+    without: Sequence[str] = _search_rare("Skip this pass. Repeatable.", (), metavar="PASS")
     protect: Sequence[str] = _search(
-        "What REGEX matches in the file has to stay. Repeatable.", (), read=several, metavar="REGEX"
+        "What REGEX matches in the file has to stay. Repeatable.", (), metavar="REGEX"
     )
-    propose: Sequence[Words] = _search(
+    propose: Sequence[Words] = _search_rare(
         "Also try what CMD prints for the best file: paths or edits, one a line. Repeatable.",
         (),
-        read=several,
         metavar="CMD",
-        rare=True,
     )
-    prefer: Words | None = _search(
-        "Of files of one size, prefer those for which CMD prints a smaller number.",
-        metavar="CMD",
-        rare=True,
+    prefer: Words | None = _search_rare(
+        "Of files of one size, prefer those for which CMD prints a smaller number.", metavar="CMD"
     )
-    prefer_first: bool = _search(
-        "Compare the numbers of --prefer before the sizes.", False, rare=True
-    )
+    prefer_first: bool = _search_rare("Compare the numbers of --prefer before the sizes.", False)
     output: Path | None = _output(
-        "Result, or - for stdout (default: in.reduced.SUFFIX).",
-        read=Path,
-        metavar="FILE",
-        short="o",
+        "Result, or - for stdout (default: in.reduced.SUFFIX).", metavar="FILE", short="o"
     )
     in_place: bool = _output("Replace INPUT; the original is kept as .orig.", False)
     restart: bool = _output("Start over; existing results are renamed.", False)
-    resume: bool = _output(
-        "Require an earlier run to resume. (A matching run is resumed automatically.)",
-        False,
-        rare=True,
+    resume: bool = _output_rare(
+        "Require an earlier run to resume. (A matching run is resumed automatically.)", False
     )
-    journal: bool = _output(
-        "Do not write a journal next to the output.", True, spelled="no-journal", rare=True
+    journal: bool = _output_rare(
+        "Do not write a journal next to the output.", True, spelled="no-journal"
     )
-    also_interesting: Path | None = _output(
-        "Keep the smallest file for each other failure in DIR.", read=Path, metavar="DIR", rare=True
+    also_interesting: Path | None = _output_rare(
+        "Keep the smallest file for each other failure in DIR.", metavar="DIR"
     )
     pretty: bool = _output("Pretty-print the result if it still fails.", False)
-    lenient: bool = _output("Reduce a file that does not parse as any text.", False, rare=True)
-    workdir: Path | None = _output(
-        "Write candidates below DIR (default: TMPDIR if set, otherwise in memory).",
-        read=Path,
-        metavar="DIR",
-        rare=True,
+    lenient: bool = _output_rare("Reduce a file that does not parse as any text.", False)
+    workdir: Path | None = _output_rare(
+        "Write candidates below DIR (default: TMPDIR if set, otherwise in memory).", metavar="DIR"
     )
-    cluster: str | Cluster | None = _cluster(
-        "Run checks on a Dask cluster: tcp://HOST:PORT, local:N or a YAML file.",
-        metavar="WHERE",
-        rare=True,
+    cluster: str | Cluster | None = _cluster_rare(
+        "Run checks on a Dask cluster: tcp://HOST:PORT, local:N or a YAML file.", metavar="WHERE"
     )
-    ship: Sequence[Path] = _cluster(
-        "Send FILE to the workers. Repeatable.", (), read=_paths, metavar="FILE", rare=True
+    ship: Sequence[Path] = _cluster_rare(
+        "Send FILE to the workers. Repeatable.", (), read=_paths, metavar="FILE"
     )
-    local_slots: int = _cluster(
-        "Fall back to N local jobs when the cluster is lost.",
-        0,
-        read=quantities.count,
-        metavar="N",
-        rare=True,
+    local_slots: int = _cluster_rare(
+        "Fall back to N local jobs when the cluster is lost.", 0, read=quantities.count
     )
     opener: Opener | None = None
     """Where checks run; None: on this machine, or in this process for `interesting`."""

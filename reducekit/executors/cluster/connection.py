@@ -97,12 +97,13 @@ class Link:
         call = self.actor.cancel(next(self._turn), which, number)
         task = asyncio.ensure_future(_awaited(call))
         self._tasks.add(task)
-        task.add_done_callback(self._cancelled)
 
-    def _cancelled(self, task: asyncio.Task[Any]) -> None:
-        self._tasks.discard(task)
-        if not task.cancelled():
-            task.exception()  # if the checker is lost, others notice
+        def cancelled(task: asyncio.Task[Any]) -> None:
+            self._tasks.discard(task)
+            if not task.cancelled():
+                task.exception()  # if the checker is lost, others notice
+
+        task.add_done_callback(cancelled)
 
     def close(self, why: str) -> None:
         """Make all pending requests fail."""
@@ -188,7 +189,7 @@ class Connection(Closing):
         async def called() -> Any:
             return await asyncio.wait_for(getattr(link.actor, method)(*arguments), LEASE)
 
-        return asyncio.run_coroutine_threadsafe(called(), self._loop)
+        return self.run(called())
 
     async def link_here(self, slots: int) -> Link:
         """Return a checker on this machine, for one executor only."""
@@ -210,9 +211,24 @@ class Connection(Closing):
         The future raises whatever goes wrong: KilledWorker if several workers died of it.
         Cancelling it withdraws a task that has not begun.
         """
-        return asyncio.run_coroutine_threadsafe(
-            self._submitted(list(workers), function, arguments), self._loop
-        )
+
+        async def submitted() -> Any:
+            client = self.client
+            if client is None:
+                raise ConnectionError(self.why or "the scheduler does not answer")
+            task = client.submit(function, *arguments, pure=False, workers=list(workers))
+            waiting = asyncio.ensure_future(_awaited(task))
+            self._tasks.add(waiting)
+            try:
+                return await waiting
+            except asyncio.CancelledError:
+                if self.client is client:
+                    raise
+                raise ConnectionError("the scheduler has gone") from None
+            finally:
+                self._tasks.discard(waiting)
+
+        return self.run(submitted())
 
     def close(self) -> None:
         """Cancel all checks, disconnect, and stop the cluster if it was started here."""
@@ -356,8 +372,14 @@ class Connection(Closing):
 
     async def _renew(self, link: Link) -> None:
         """Keep renewing the lease. Raises the checker's failure."""
+
+        async def ping() -> None:
+            number = next(self.numbers)
+            with contextlib.suppress(LinkError):
+                await link.ask(_NOBODY, [Cancel(number)], number)
+
         while True:
-            renewed = self._loop.create_task(self._ping(link))
+            renewed = self._loop.create_task(ping())
             for _ in range(_LOOKS):
                 either: set[asyncio.Future[Any]] = {renewed, link.broken}
                 await asyncio.wait(either, timeout=PATIENCE / _LOOKS, return_when="FIRST_COMPLETED")
@@ -368,29 +390,6 @@ class Connection(Closing):
             await asyncio.wait({link.broken}, timeout=_RENEWING)
             if link.broken.done():
                 raise link.broken.result()
-
-    async def _ping(self, link: Link) -> None:
-        number = next(self.numbers)
-        with contextlib.suppress(LinkError):
-            await link.ask(_NOBODY, [Cancel(number)], number)
-
-    async def _submitted(
-        self, workers: list[str], function: Callable[..., Any], arguments: tuple[Any, ...]
-    ) -> Any:
-        client = self.client
-        if client is None:
-            raise ConnectionError(self.why or "the scheduler does not answer")
-        task = client.submit(function, *arguments, pure=False, workers=workers)
-        waiting = asyncio.ensure_future(_awaited(task))
-        self._tasks.add(waiting)
-        try:
-            return await waiting
-        except asyncio.CancelledError:
-            if self.client is client:
-                raise
-            raise ConnectionError("the scheduler has gone") from None
-        finally:
-            self._tasks.discard(waiting)
 
 
 async def _awaited(task: Any) -> Any:

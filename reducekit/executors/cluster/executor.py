@@ -270,7 +270,11 @@ class ClusterExecutor(Executor):
         """Run a check, and again elsewhere if that fails or its verdict is in doubt."""
         doubted: _Place | None = None
         while True:
-            found = await self._first(await self._free_place(doubted), text, limits)
+            while (free := self._best_place(doubted)) is None:
+                if self._failure is not None:
+                    raise self._failure
+                await self._connection.slot.wait()
+            found = await self._first(free, text, limits)
             if found is None:
                 continue
             place, finished = found
@@ -354,14 +358,6 @@ class ClusterExecutor(Executor):
         place.version = self._base.version
         return orders
 
-    async def _free_place(self, avoided: _Place | None) -> _Place:
-        """Wait for a worker that can take a check. Raises ExecutorError if there will be none."""
-        while (found := self._best_place(avoided)) is None:
-            if self._failure is not None:
-                raise self._failure
-            await self._connection.slot.wait()
-        return found
-
     def _best_place(self, avoided: _Place | None) -> _Place | None:
         """Return the worker with the most idle slots, or with the fewest waiting checks."""
         places = [each for each in self._places.values() if not each.link.broken.done()]
@@ -386,13 +382,8 @@ class ClusterExecutor(Executor):
                 place.pace += share * (each.seconds - place.pace)
                 place.samples += 1
             return False
-        return several and (place.samples < _SAMPLES or self._is_slow(place))
-
-    def _is_slow(self, place: _Place) -> bool:
-        """Return whether a worker is slower than most others."""
-        paces = [
-            each.pace
-            for each in self._places.values()
-            if each is not place and each.samples >= _SAMPLES
-        ]
+        if not several or place.samples < _SAMPLES:
+            return several
+        others = (each for each in self._places.values() if each is not place)
+        paces = [each.pace for each in others if each.samples >= _SAMPLES]
         return bool(paces) and place.pace > _SLOW * median(paces)

@@ -302,18 +302,12 @@ def _writable(path: Path, *, several: bool) -> OutputFile:
 
 def _with_cluster(options: Options, stack: ExitStack) -> tuple[Options, Cluster | None]:
     """Connect to the cluster, if there is one; `jobs` then defaults to its capacity."""
-    cluster = options.cluster
-    if cluster is None:
-        for name in ("ship", "local_slots"):
-            if getattr(options, name):
-                raise UsageError(f"`{name}` requires `cluster`")
+    if not (options.cluster or options.ship or options.local_slots):
         return options, None
-    if isinstance(cluster, str):
-        from reducekit.session.cluster import Cluster
+    from reducekit.session.cluster import connected
 
-        cluster = stack.enter_context(
-            Cluster(cluster, ship=options.ship, local_slots=options.local_slots)
-        )
+    cluster = connected(options.cluster, options.ship, options.local_slots, stack)
+    assert cluster is not None
     jobs = options.jobs if options.jobs > 1 else cluster.slots
     return replace(options, cluster=cluster, jobs=jobs), cluster
 
