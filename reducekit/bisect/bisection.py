@@ -31,8 +31,8 @@ from reducekit.run import Guard, Limits, NoSignals
 from reducekit.session.failure import Failure, KnownFailure
 from reducekit.session.options import Options
 from reducekit.session.place.inputs import format_of
-from reducekit.session.runs.golden import Golden, GoldenRunError, establish
-from reducekit.session.runs.run import Executors, limits_for, local_opener, run_once
+from reducekit.session.runs.golden import GoldenRunError, establish
+from reducekit.session.runs.run import Executors, Golden, limits_for, local_opener, run_once
 from reducekit.session.runs.slippage import captured
 from reducekit.session.session import Session
 

@@ -16,14 +16,13 @@ from reducekit.oracle.printed import ExitZero, Matches
 from reducekit.oracle.signature import Signature
 from reducekit.run import Limits, Outcome
 from reducekit.session.runs.golden import (
-    Golden,
     GoldenRunError,
     baseline_fails,
     doubtful,
     establish,
     unfit_baseline,
 )
-from reducekit.session.runs.run import limits_for, timeout_for
+from reducekit.session.runs.run import Golden, limits_for, timeout_for
 from reducekit.usage.messages import explained
 
 LIMITS = Limits(wall=20)

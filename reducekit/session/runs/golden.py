@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 import shlex
-import signal
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 from reducekit.errors import NotInterestingError
 from reducekit.executors.executor import Executor, Repeat, Repeating
@@ -25,7 +24,7 @@ from reducekit.oracle.criterion import (
 from reducekit.oracle.own import OwnFailure, SameSignature
 from reducekit.oracle.signature import failure_line
 from reducekit.run import Limits, Outcome, ended
-from reducekit.session.runs.run import limits_for, run_once
+from reducekit.session.runs.run import Golden, limits_for, run_once
 from reducekit.text import not_text, printable
 
 _SUGGESTED = 60  # bytes of a line that may be kept
@@ -35,9 +34,6 @@ _EXAMPLES = 3  # runs shown of those that ended differently
 _TWICE = Repeat(2, 2)
 _LONGER = 1.0  # seconds for the baseline to end after the others, before it is run again
 SLOW = 10.0  # seconds of a run on the input after which it is called slow
-_CRASHES = (
-    signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSYS
-)  # fmt: skip
 
 Problem: TypeAlias = Literal["passes", "not shown", "flaky", "rare", "baseline fails too"]
 
@@ -51,28 +47,6 @@ class GoldenRunError(NotInterestingError):
     def __init__(self, message: str, problem: Problem) -> None:
         super().__init__(message)
         self.problem = problem
-
-
-class Golden(NamedTuple):
-    """What is to be kept alive, as the runs on the input showed it.
-
-    `outcomes` are those of the first run that showed it. `seconds` is the wall
-    time of the slowest single run of a command.
-    """
-
-    criterion: Criterion
-    outcomes: tuple[Outcome, ...]
-    seconds: float
-    runs: tuple[tuple[Outcome, ...], ...] = ()  # the outcomes of all runs on the input
-    baseline: tuple[Outcome, ...] | None = None
-    """Those of a run on the baseline, if there was room for one next to the others."""
-
-    @property
-    def crashed(self) -> bool:
-        """Whether the command ended by a crash, or a shell says so of its last command."""
-        outcome = self.outcomes[0]
-        number = outcome.signal or (outcome.status or 0) - 128
-        return outcome.limit is None and number in _CRASHES
 
 
 def establish(

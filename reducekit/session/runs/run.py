@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import os
 import re
+import signal
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from reducekit.events import Event, Notice
 from reducekit.executors.executor import Executor, Finished, InProcess, Repeat, Repeating
@@ -32,10 +33,12 @@ if TYPE_CHECKING:
     from reducekit.executors.own import OwnOracle, Subject
     from reducekit.session.cluster import Cluster
     from reducekit.session.place.other_failures import OtherFailures
-    from reducekit.session.runs.golden import Golden
     from reducekit.session.runs.programs import Preference, Program
 
 
+_CRASHES = (
+    signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSYS
+)  # fmt: skip
 _OF_STEPS = 5.0
 """Seconds at least for a run that steps bound: on a busy machine it takes several times as long."""
 
@@ -152,6 +155,28 @@ def limits_for(criterion: Criterion, limits: Limits, seconds: float) -> Limits:
         found = max(found, _OF_STEPS)
     wall = next((w for w in (criterion.wall, limits.wall) if w is not None), found)
     return Limits(wall, limits.cpu, limits.memory, limits.output)
+
+
+class Golden(NamedTuple):
+    """What is to be kept alive, as the runs on the input showed it.
+
+    `outcomes` are those of the first run that showed it. `seconds` is the wall
+    time of the slowest single run of a command.
+    """
+
+    criterion: Criterion
+    outcomes: tuple[Outcome, ...]
+    seconds: float
+    runs: tuple[tuple[Outcome, ...], ...] = ()  # the outcomes of all runs on the input
+    baseline: tuple[Outcome, ...] | None = None
+    """Those of a run on the baseline, if there was room for one next to the others."""
+
+    @property
+    def crashed(self) -> bool:
+        """Whether the command ended by a crash, or a shell says so of its last command."""
+        outcome = self.outcomes[0]
+        number = outcome.signal or (outcome.status or 0) - 128
+        return outcome.limit is None and number in _CRASHES
 
 
 @dataclass(frozen=True, slots=True)
