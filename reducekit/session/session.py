@@ -148,11 +148,8 @@ class Session(Watched):
             self._listen(Notice(note))
         if job.cluster is not None and job.cluster is not self.options.cluster:
             job.cluster.listen(run.say)
-        for program in job.programs:
-            program.attach(self.control, run.say)
-        if job.preference is not None:
-            with self._guard.allowed():
-                job.preference.require_number(job.text)
+        with self._guard.allowed():
+            job.steering.attach(self.control, run.say)
 
     def _save_first(self, run: Run) -> None:
         job = run.job
@@ -160,7 +157,7 @@ class Session(Watched):
             if job.opened.edited is not None and job.output is not None:
                 run.say(keep_edited(job.output.path, job.opened.edited))
             self._saved = run.saved = saved_best(
-                job.opened.journal, job.text, job.output, job.prefer(job.frontend.order)
+                job.opened.journal, job.text, job.output, job.steering.prefer(job.frontend.order)
             )
         run.steps = Steps([job.text])
         if run.saved.text != job.text:

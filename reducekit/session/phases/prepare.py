@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shlex
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, fields, replace
 from operator import itemgetter
@@ -22,6 +22,7 @@ from reducekit.format import Format, Pass, View, help_of
 from reducekit.oracle.command import Command, Vary
 from reducekit.oracle.criterion import Criterion, regex
 from reducekit.reduction import STAGES, PassChoice, Protection
+from reducekit.reduction.control import Control
 from reducekit.run import Guard, Limits
 from reducekit.session.failure import MISSING_COMMAND, Failure, Words
 from reducekit.session.options import Options
@@ -36,12 +37,11 @@ from reducekit.session.place.inputs import (
 )
 from reducekit.session.place.journal import open_for
 from reducekit.session.place.output import OutputFile, OutputFolder
-from reducekit.session.runs.run import Job, opener_of
+from reducekit.session.runs.run import Job, Steering, opener_of
 
 if TYPE_CHECKING:
     from reducekit.executors.own import OwnOracle
     from reducekit.session.cluster import Cluster
-    from reducekit.session.runs.programs import Preference, Program
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +89,7 @@ def prepare(options: Options, guard: Guard) -> Job:
             frontend, view = _parsed(options, test.frontend, text)
         header = "" if frontend is test.frontend else test.frontend.header
         protection = _protection(options, text, header)
-        own_passes, programs, preference = _programs(
-            options, frontend.suffix, test.limits, guard, stack
-        )
+        own_passes, steering = _programs(options, text, frontend.suffix, test.limits, guard, stack)
         choice = PassChoice(tuple(options.only), tuple(options.without), own_passes)
         refused = frontend.refuses(text)
         if refused is not None:
@@ -141,8 +139,7 @@ def prepare(options: Options, guard: Guard) -> Job:
             cluster=cluster,
             subject=getattr(own or options.known, "subject", None),
             protection=protection,
-            programs=tuple(programs),
-            preference=preference,
+            steering=steering,
             notes=tuple(test.notes),
             closing=stack.pop_all(),
         )
@@ -265,12 +262,12 @@ def _parsed(options: Options, frontend: Format, text: bytes) -> tuple[Format, Vi
 
 
 def _programs(
-    options: Options, suffix: str, limits: Limits, guard: Guard, stack: ExitStack
-) -> tuple[tuple[Pass, ...], Sequence[Program], Preference | None]:
+    options: Options, text: bytes, suffix: str, limits: Limits, guard: Guard, stack: ExitStack
+) -> tuple[tuple[Pass, ...], Steering]:
     if options.prefer_first and options.prefer is None:
         raise UsageError("`prefer_first` requires `prefer`")
     if not options.propose and options.prefer is None:
-        return (), (), None
+        return (), Steering()
     from reducekit.session.runs.programs import Preference, Program, Proposals
 
     workdir = None if options.workdir is None else str(options.workdir.absolute())
@@ -282,11 +279,19 @@ def _programs(
         return program
 
     proposing = tuple(made("propose", each) for each in options.propose)
+    preference = None
+    if options.prefer is not None:
+        preference = Preference(made("prefer", options.prefer), first=options.prefer_first)
+
+    def attach(control: Control, say: Callable[[str], None]) -> None:
+        for each in proposing:
+            each.attach(control, say)
+        if preference is not None:
+            preference.program.attach(control, say)
+            preference.require_number(text)
+
     passes = (Proposals(proposing),) if proposing else ()
-    if options.prefer is None:
-        return passes, proposing, None
-    prefers = made("prefer", options.prefer)
-    return passes, (*proposing, prefers), Preference(prefers, first=options.prefer_first)
+    return passes, Steering(attach) if preference is None else Steering(attach, preference.over)
 
 
 def _writable(path: Path, *, several: bool) -> OutputFile:

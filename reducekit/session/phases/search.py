@@ -115,7 +115,7 @@ class _Search:
             begin=run.begin,
             control=run.control,
             protection=job.protection,
-            prefer=job.prefer,
+            prefer=job.steering.prefer,
         )
 
     def reduce(self) -> Result:

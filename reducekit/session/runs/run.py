@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from reducekit.executors.own import OwnOracle, Subject
     from reducekit.session.cluster import Cluster
     from reducekit.session.place.other_failures import OtherFailures
-    from reducekit.session.runs.programs import Preference, Program
 
 
 _CRASHES = (
@@ -179,6 +178,15 @@ class Golden(NamedTuple):
         return outcome.limit is None and number in _CRASHES
 
 
+class Steering(NamedTuple):
+    """What the user's programs do in a search, besides passes."""
+
+    attach: Callable[[Control, Callable[[str], None]], None] = lambda control, say: None
+    """Connects them to a session. Raises UsageError if they cannot judge the input."""
+    prefer: Callable[[Order], Order] = lambda order: order
+    """Returns the order in which texts have to get smaller, given the frontend's."""
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
     """The work of a session, prepared."""
@@ -206,14 +214,9 @@ class Job:
     subject: Callable[[], Subject] | None
     """What fails, for a bug report, if it is not the first command's program."""
     protection: Protection  # what every candidate has to contain
-    programs: tuple[Program, ...]  # the user's programs that steer the search
-    preference: Preference | None  # the numbers that texts are also compared by
+    steering: Steering
     notes: tuple[str, ...]  # notes for the user
     closing: ExitStack  # closes everything opened for this job
-
-    def prefer(self, order: Order) -> Order:
-        """Return the order in which texts have to get smaller, given the frontend's."""
-        return order if self.preference is None else self.preference.over(order)
 
     def take_view(self) -> View:
         """Return the parsed text, once: it is large, so nothing else may keep it."""
