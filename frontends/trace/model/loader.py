@@ -122,8 +122,18 @@ def _spread(content: dict[str, Any], place: Place) -> dict[str, Any]:
         for name in names:
             if name in calls:
                 inner.fail("names", f"expected calls that are described once, found {name!r}")
-            calls[name] = keys
+            calls[name] = {key: _of_one(name, key, value) for key, value in keys.items()}
     return {key: value for key, value in content.items() if key != "families"} | {"calls": calls}
+
+
+def _of_one(name: str, key: str, value: Any) -> Any:
+    """Return what a key of a family is for one call, which may differ from the `others`."""
+    if key not in ("c", "smt"):
+        return value
+    text = value.get(name, value.get("others", "")) if isinstance(value, dict) else value
+    if not isinstance(text, str):
+        return value
+    return text.replace("{call}", name).replace("{CALL}", name.removeprefix("bv").upper())
 
 
 def _extended(content: dict[str, Any], source: str) -> dict[str, Any]:
@@ -336,14 +346,8 @@ def _call(
         given.rejected,
         given.smt,
         given.means,
-        _in_c(name, given.c),
+        given.c,
     )
-
-
-def _in_c(name: str, given: str | Mapping[str, str]) -> str:
-    """Return what a call does in C; of a family, some calls may differ from the `others`."""
-    text = given if isinstance(given, str) else given.get(name) or given.get("others", "")
-    return text.replace("{call}", name).replace("{CALL}", name.removeprefix("bv").upper())
 
 
 def _arguments(

@@ -92,7 +92,7 @@ class CallTable(Section, frozen=True):
     rejected: str = ""
     smt: str = ""
     means: str = ""
-    c: str | dict[str, str] = ""
+    c: str = ""
 
 
 class StepTable(Section, frozen=True):
