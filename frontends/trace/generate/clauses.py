@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, combinations, product, repeat
 
-from reducekit.frontends.trace.generate.plan import CallPlan, StepPlan
-from reducekit.frontends.trace.generate.run import Run
+from reducekit.frontends.trace.generate.run import CallPlan, Run
+from reducekit.frontends.trace.model.definition import Step
 
 _UNIFORM = 2000  # literals of a round whose clauses are all longer than the shortest length
 _TRIES = 50  # draws that would make a clause a tautology, one after the other, until it is closed
@@ -79,7 +79,7 @@ class ClauseMaker:
             self.wanted = max(self.wanted + 1, self.wanted * self.run.between(*data.growth) // 100)
             self.run.variables = self.run.greatest() + self.run.between(*data.fresh)
         self.close = self.run.plan.close
-        if self.run.chance(data.uniform.probability):
+        if self.run.chance(float(data.uniform.probability)):
             self.choose_length(data.uniform.ratios, first=first)
         left = list(range(1, self.run.greatest() + 1))
         self.define(clause.name)
@@ -106,9 +106,9 @@ class ClauseMaker:
         if first:
             self.wanted = max(1, variables * ratios[length] // 100)
 
-    def add_group(self, step: StepPlan) -> None:
+    def add_group(self, step: Step) -> None:
         """Make a call of a group for each literal of a clause, and the one that ends it."""
-        plan, left = self.run.plans[step.names[0]], self.run.candidates(step)
+        plan, left = self.run.plans[step.calls[0][0]], self.run.candidates(step)
         clause: list[int] = []
         for chance in chain(self.run.plan.close, repeat(self.run.plan.close[-1])):
             if not left:
@@ -159,70 +159,36 @@ class ClauseMaker:
 
         This makes most of the calls, so it does what `make` does in fewer steps: a random
         number is for a literal and for whether it is the last one; a literal that is not
-        allowed is not drawn again, nor one whose negation is in the clause. One that is
-        settled is not asked for again within a clause, and a whole clause of these passes
-        the machine by (see `Settling`).
+        allowed is not drawn again, nor one whose negation is in the clause.
         """
         random, machine = self.run.random, self.run.machine
-        plan, settling, calls = self.run.plans[name], self.run.plan.settling, self.run.calls
-        refuses, after, one = plan.refuses, plan.after, plan.one
-        literals = plan.of_literals(len(left))[: 2 * len(left)]
-        numbers: list[int] = [call.arguments[0] for call in literals]  # type: ignore[misc]
-        settled = bytearray(len(literals))
-        end = self.run.call(plan, (0,))
-        closed = 0  # clauses that the machine has seen
-        append, size = calls.append, len(literals)
-        while self.clauses < self.wanted and size:
+        plan, append = self.run.plans[name], self.run.calls.append
+        literals = [sign * variable for variable in left for sign in (1, -1)]
+        while self.clauses < self.wanted and literals:
             self.clauses += 1
-            begin = len(calls)
             clause: list[int] = []
             tries = _TRIES
-            # Whether the machine knows that a clause has begun, and whether it need not.
-            seen, passes = False, closed > 1
             for chance in chain(self.close, repeat(self.close[-1])):
-                while size:
-                    drawn = random() * size
+                while literals and tries:
+                    drawn = random() * len(literals)
                     index = int(drawn)
-                    literal = numbers[index]
+                    literal = literals[index]
                     if -literal in clause:
                         tries -= 1
-                        if tries:
-                            continue
-                        break
-                    if settled[index] and (seen or passes):
-                        break
-                    if not seen and len(calls) > begin:
-                        after(machine, calls[begin].arguments, None)
-                        seen = True
-                    if one is not None:
-                        allowed = one(machine, literal)
-                    elif not refuses(machine, (literal,)):
-                        after(machine, (literal,), None)
-                        allowed = True
+                    elif plan.refuses(machine, (literal,)):
+                        literals[index] = literals[-1]
+                        literals.pop()
                     else:
-                        allowed = False
-                    if allowed:
-                        settled[index] = seen and settling.literals
-                        seen = True
                         break
-                    size -= 1
-                    literals[index] = literals[size]
-                    numbers[index] = numbers[size]
-                    settled[index] = settled[size]
                 else:
                     break
-                if not tries:
-                    break
-                append(literals[index])
+                plan.after(machine, (literal,), None)
+                append(self.run.call(plan, (literal,)))
                 clause.append(literal)
                 if drawn - index < chance:
                     break
-            if seen:
+            if clause:
                 self.run.make(plan, (0,))
-                closed += settling.clauses
-            elif len(calls) > begin:
-                calls.append(end)
-                self.run.last = end.arguments
 
     def add_at_once(self, name: str, left: list[int]) -> None:
         """Add a clause by one call, of the variables left; those not allowed are taken out."""

@@ -12,25 +12,29 @@ The same model, seed and results give the same trace, on any machine.
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
 from msgspec import structs
 
 from reducekit.frontends.trace.generate.clauses import ClauseMaker
-from reducekit.frontends.trace.generate.options import random_options
-from reducekit.frontends.trace.generate.plan import StepPlan, plan_of
-from reducekit.frontends.trace.generate.run import Ended, Play, Run
+from reducekit.frontends.trace.generate.run import Ended, Play, Run, plan_of
 from reducekit.frontends.trace.language.calls import Call, Value, with_result
-from reducekit.frontends.trace.model.definition import Argument, Model
+from reducekit.frontends.trace.model.definition import (
+    Argument,
+    Model,
+    Option,
+    OptionModel,
+    Step,
+)
 from reducekit.frontends.trace.model.structure import Range
 
 _LONGEST = 1_000_000  # calls of a trace, and
 _PHASES = 100_000  # phases: a model may go in circles
 _WORDS = 10  # numbers to choose from where a model sets no bound
 _HANDLES = 150  # draws of handles until a call is allowed
+_SMALL = 4  # a value of an option, below which steps are of 1
 _MORE = 2  # handles at most where a call takes any number, and no range is given
 
 
@@ -72,6 +76,7 @@ class Generator:
             model = replace(model, data=structs.replace(model.data, variables=fewer))
         self.model = model
         self._plan = plan_of(model)
+        self._fuzzed = fuzzed_options(model.options)
         self._chance = (
             float(model.options.probability) if options is None else 1.0 if options else 0.0
         )
@@ -81,33 +86,34 @@ class Generator:
         run = Run(self._plan, Random(seed).random, play)
         whole = True
         try:
-            _Steps(run, self._chance).all()
+            _Steps(run, self._chance, self._fuzzed).all()
         except Ended:
             whole = False
         return Generated(tuple(run.calls), tuple(run.results), whole)
 
 
 class _Steps:
-    """Takes the steps of a model's phases; `options` is the chance that options are set."""
+    """Takes the steps of a model's phases; `options` is the chance that `fuzzed` ones are set."""
 
-    def __init__(self, run: Run, options: float) -> None:
+    def __init__(self, run: Run, options: float, fuzzed: Sequence[Option]) -> None:
         self.run = run
         self.options = options
+        self.fuzzed = fuzzed
         self.clauses = ClauseMaker(run)
 
     def all(self) -> None:
         """Make all calls, and play the last of them."""
-        name: str | None = self.run.plan.first
-        machine, data, random = self.run.machine, self.run.data, self.run.random
+        phases, random = self.run.plan.model.phases, self.run.random
+        name: str | None = next(iter(phases))
         for _ in range(_PHASES):
-            phase = self.run.plan.phases[name or ""]
+            phase = phases[name or ""]
             for step in phase.steps:
                 self.step(step)
                 if self.run.waiting:
                     self.run.flush()
             name = None
             for each in phase.following:
-                if (each.when is None or each.when(machine, data, 0)) and (
+                if (each.when is None or self.run.value(each.when.code)) and (
                     each.probability >= 1 or random() < each.probability
                 ):
                     name = each.phase
@@ -116,16 +122,16 @@ class _Steps:
                 break
         self.run.flush()
 
-    def step(self, step: StepPlan) -> None:
+    def step(self, step: Step) -> None:
         """Take a step, as often as the dice say."""
         random = self.run.random
         if step.probability < 1 and random() >= step.probability:
             return
-        if step.step.action == "options":
+        if step.action == "options":
             self.set_options()
-        elif step.step.action == "clauses":
+        elif step.action == "clauses":
             self.clauses.add_clauses()
-        elif step.step.action == "group":
+        elif step.action == "group":
             self.clauses.add_group(step)
             while step.again and random() < step.again:
                 self.clauses.add_group(step)
@@ -134,25 +140,25 @@ class _Steps:
         else:
             times = 1
             if step.times is not None:
-                low, high = (each(self.run.machine, self.run.data, 0) for each in step.times)
-                times = max(0, self.run.between(low, high))
-            if self.take_plainly(step, times):
-                return
+                times = max(0, self.run.between(*map(self.run.value, step.times)))
             candidates: dict[str, list[int]] = {}
             for _ in range(times):
                 self.take(step, candidates)
                 while step.again and random() < step.again:
                     self.take(step, candidates)
 
-    def take(self, step: StepPlan, candidates: dict[str, list[int]]) -> None:
+    def take(self, step: Step, candidates: dict[str, list[int]]) -> None:
         """Make one call of a step; `candidates` are the variables left for each call."""
-        name = step.names[0]
-        if len(step.names) > 1:
-            drawn = int(self.run.random() * step.weights[-1])
-            name = step.names[bisect_right(step.weights, drawn)]
+        name = step.calls[0][0]
+        if len(step.calls) > 1:
+            drawn = int(self.run.random() * sum(weight for _, weight in step.calls))
+            for name, weight in step.calls:  # noqa: B007 - the one drawn
+                drawn -= weight
+                if drawn < 0:
+                    break
         plan = self.run.plans[name]
         call = plan.model
-        if step.step.same:
+        if step.same:
             if len(self.run.last) == len(call.arguments):
                 self.run.make(plan, self.run.last)
             return
@@ -168,10 +174,11 @@ class _Steps:
         if left is None:
             left = candidates[name] = self.run.candidates(step)
         where, random = step.where, self.run.random
+        holds = None if where is None else self.run.plan.function(where.code)
         while left:
             index = int(random() * len(left))
             variable = left[index]
-            if where is None or where(self.run.machine, self.run.data, variable):
+            if holds is None or holds(self.run.machine, self.run.data, variable):
                 sign = 1 if random() < 0.5 else -1
                 for literal in (sign * variable, -sign * variable):
                     arguments = (
@@ -182,48 +189,12 @@ class _Steps:
             left[index] = left[-1]
             left.pop()
 
-    def take_plainly(self, step: StepPlan, times: int) -> bool:
-        """Do the same as `times` calls of `take`, if possible at once; return whether it was.
-
-        This is for queries of any variable: there are many, and they change nothing.
-        """
-        plan = self.run.plans[step.names[0]]
-        if not (plan.plain and plan.query and times > 1) or len(step.names) > 1:
-            return False
-        if step.where is not None or step.again or step.step.same:
-            return False
-        left = self.run.candidates(step)
-        if not left or plan.refuses(self.run.machine, (left[0],)):
-            return False
-        known, random, count = plan.of_literals(left[-1]), self.run.random, len(left)
-        made = []
-        for _ in range(times):
-            # A variable, then its sign.
-            place = 2 * left[int(random() * count)] - 2
-            made.append(known[place if random() < 0.5 else place + 1])
-        self.run.calls += made
-        self.run.last = made[-1].arguments
-        plan.after(self.run.machine, self.run.last, None)
-        return True
-
-    def take_share(self, step: StepPlan, share: tuple[float, float]) -> None:
+    def take_share(self, step: Step, share: tuple[float, float]) -> None:
         """Make a call for each of some variables."""
         left = self.run.candidates(step)
         low, high = share
         count = round(len(left) * (low + self.run.random() * (high - low)))
-        plan, random = self.run.plans[step.names[0]], self.run.random
-        if plan.each is not None and not plan.steers and not self.run.waiting:
-            known = plan.of_literals(left[-1] if left else 0)
-            drawn = []
-            for size in range(len(left), len(left) - count, -1):
-                index = int(random() * size)
-                drawn.append(left[index])
-                left[index] = left[size - 1]
-            made = [known[2 * each - 2] for each in plan.each(self.run.machine, drawn)]
-            if made:
-                self.run.calls += made
-                self.run.last = made[-1].arguments
-            return
+        plan, random = self.run.plans[step.calls[0][0]], self.run.random
         for _ in range(count):
             index = int(random() * len(left))
             arguments = (
@@ -239,7 +210,7 @@ class _Steps:
     def arguments(
         self,
         wanted: Sequence[Argument],
-        step: StepPlan,
+        step: Step,
         literal: int,
         live: dict[str, list[str]] | None = None,
     ) -> tuple[Value, ...] | None:
@@ -252,7 +223,7 @@ class _Steps:
         found: list[Value] = []
         for each in wanted:
             kind = each.type.kind
-            given = step.step.arguments
+            given = step.arguments
             if each.star and kind == "handle":
                 some = self.run.between(*given.get(each.name, (0, _MORE)))
                 alone = replace(each, star=False)
@@ -273,7 +244,7 @@ class _Steps:
                 high = each.type.high if each.type.high is not None else low + _WORDS
                 found.append(self.run.between(*given.get(each.name, (low, high))))
             else:
-                words = [*step.step.words.get(each.name, each.type.values)]
+                words = [*step.words.get(each.name, each.type.values)]
                 if kind == "handle":
                     if each.type.name not in live:
                         counts = self.run.data[self.run.plan.model.live[each.type.name]]
@@ -291,9 +262,67 @@ class _Steps:
             return
         wanted = self.run.plan.model.calls[options.call].arguments
         last = max((n for n, each in enumerate(wanted) if each.type.kind == "int"), default=-1)
-        for name, value in random_options(options, self.run.plan.fuzzed, self.run.random):
+        for name, value in random_options(options, self.fuzzed, self.run.random):
             found: list[Value] = []
             for number, each in enumerate(wanted):
                 numeric = each.type.kind == "int"
                 found.append(value if number == last else 0 if numeric else name)
             self.run.make(self.run.plans[options.call], tuple(found))
+
+
+def fuzzed_options(options: OptionModel) -> list[Option]:
+    """Return the options that may be set to any value."""
+    kept = {name for each in (*options.instead, *options.besides) for name in each.values}
+    kept |= options.exclude
+    return [option for name, option in options.table.items() if name not in kept]
+
+
+def random_options(
+    options: OptionModel, fuzzed: Sequence[Option], random: Callable[[], float]
+) -> list[tuple[str, int]]:
+    """Return names and values of options that are to be set, in order; `fuzzed` are all that may.
+
+    `random` returns numbers from 0 to 1, 1 excluded. Presets are taken as they
+    are; options that occur in them are not set otherwise.
+    """
+    for preset in options.instead:
+        if random() < preset.probability:
+            return list(preset.values.items())
+    chosen: dict[str, int] = {}
+    for preset in options.besides:
+        if random() < preset.probability:
+            chosen.update(preset.values)
+    low, high = options.touch
+    touched = 1 / (low + int(random() * (high - low + 1)))
+    for option in fuzzed:
+        if random() < touched * options.weights.get(option.name, 1):
+            # Without `lowered` no number is drawn for it: seeds go on to give their traces.
+            lowered = options.lowered and random() < options.lowered
+            moved = _lowered if lowered else _moved
+            value = moved(option, options, random)
+            if value != option.default:
+                chosen[option.name] = value
+    return list(chosen.items())
+
+
+def _moved(option: Option, options: OptionModel, random: Callable[[], float]) -> int:
+    """Return a value above or below the default, within the limits for fuzzing."""
+    direction = options.fixed_direction.get(option.name) or (1 if random() < 0.5 else -1)
+    least, most = options.limits.get(option.name, (option.low, option.high))
+    value = option.default
+    while True:
+        if direction > 0:
+            value = value + 1 if value < _SMALL else 2 * value
+        else:
+            value = 2 * value if value < 0 else value // 2 if value > 1 else value - 1
+        if random() < 0.5 or not least < value < most:
+            return max(least, min(most, value))
+
+
+def _lowered(option: Option, options: OptionModel, random: Callable[[], float]) -> int:
+    """Return a value a little above the least one: half of them at most 1, a quarter at most 2."""
+    least, most = options.limits.get(option.name, (option.low, option.high))
+    reach = 1
+    while random() < 0.5 and reach < most - least:
+        reach *= 2
+    return least + int(random() * (min(reach, most - least) + 1))

@@ -7,8 +7,7 @@ numbers that were looked up when the model was read, and of quoted words.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -21,10 +20,6 @@ _Allow = Callable[[Any, tuple[Value, ...]], int]
 _After = Callable[[Any, tuple[Value, ...], Any], None]
 _Make = Callable[[Any, tuple[Value, ...], Any], int]
 _Holds = Callable[[Any, tuple[Value, ...]], bool]
-_One = Callable[[Any, int], bool]
-_Each = Callable[[Any, Iterable[int]], list[int]]
-
-_MOST = re.compile(r"^( *)(d\[\d+\]) = max\(\2, (x_0|a_0)\)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +36,7 @@ class Compiled:
     """The functions of a call; `faults[n - 1]` explains the number n.
 
     `make` is `allow`, followed by `after` if it allows the call.
-    `refuses` is what a generator asks: `allow`, then `careful`. For calls of one literal
-    whose result means nothing to the model, `one` makes the call of a literal if a generator
-    may, and says whether it did; `each` does so for one literal after the other, and returns
-    those that it did it for. They cost half of asking first.
+    `refuses` is what a generator asks: `allow`, then `careful`.
     """
 
     allow: _Allow
@@ -54,33 +46,11 @@ class Compiled:
     refuses: _Allow
     end: _Holds | None
     faults: tuple[Fault, ...]
-    one: _One | None = None
-    each: _Each | None = None
-
-
-def compiled(model: Model) -> dict[str, Compiled]:
-    """Return the functions of each call of a model."""
-    return _compiled(_ById(model))
-
-
-class _ById:
-    """A model as the key of a cache: models hold dictionaries, so they have no hash."""
-
-    __slots__ = ("model",)
-
-    def __init__(self, model: Model) -> None:
-        self.model = model
-
-    def __hash__(self) -> int:
-        return id(self.model)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _ById) and other.model is self.model
 
 
 @lru_cache(maxsize=16)
-def _compiled(key: _ById) -> dict[str, Compiled]:
-    model = key.model
+def compiled(model: Model) -> dict[str, Compiled]:
+    """Return the functions of each call of a model."""
     names: dict[str, Any] = {f"h_{name}": hook for name, hook in model.hooks.items()}
     names |= {f"n_{name}": each.names for name, each in model.types.items()}
     # A `return` line that belongs to no call: whoever replays compares it with the result before.
@@ -103,44 +73,14 @@ def _compiled(key: _ById) -> dict[str, Compiled]:
                 *_function("end(m, a)", head + end),
             ]
         )
-        quick = _quick(call, model)
-        source += "\n" + "\n".join(quick)
         # The text was made here, of names and numbers that were looked up when the model was read.
         space = dict(names)
         exec(compile(source, f"<{model.name}: {call.name}>", "exec"), space)
         result[call.name] = Compiled(
             space["allow"], space["after"], space["make"], space["careful"], space["refuses"],
-            space["end"] if end else None, tuple(faults), space.get("one"), space.get("each"),
+            space["end"] if end else None, tuple(faults),
         )  # fmt: skip
     return result
-
-
-def _quick(call: CallModel, model: Model) -> list[str]:
-    """Return the text of `one` and `each`; nothing for a call that is not of their kind."""
-    arguments = call.arguments
-    # What makes or releases handles, or leads to a state by its result, is looked at in full.
-    if call.rejected or call.produces or call.releases or call.outcomes:
-        return []
-    if len(arguments) != 1 or arguments[0].star or arguments[0].type.kind != "literal":
-        return []
-    refused = [] if call.source == model.sets["any"] else [f"not m.mask & {call.source}"]
-    refused += [check for check, _, _ in _ranges(arguments[0], "a_0", model)]
-    refused += [f"not {rule.code.text}" for rule in (*call.requires, *call.careful)]
-    asked = [f"if {' or '.join(refused)}:"] if refused else []
-    asked = ["x_0 = abs(a_0)", *(each.replace("abs(a_0)", "x_0") for each in asked)]
-    # The absolute value is looked up once, and a maximum is compared before it is assigned: most
-    # literals are of a variable that was seen.
-    effects = [
-        _MOST.sub(r"\1if \3 > \2: \2 = \3", each.replace("abs(a_0)", "x_0"))
-        for each in _effects(call, model)
-    ]
-    one = [*asked, *(["    return False"] if refused else []), *effects, "return True"]
-    inner = [*asked, *(["    continue"] if refused else []), *effects, "made.append(a_0)"]
-    each = ["made = []", "for a_0 in literals:", *("    " + line for line in inner), "return made"]
-    return [
-        *_function("one(m, a_0)", ["r = None", *one]),
-        *_function("each(m, literals)", ["r = None", *each]),
-    ]
 
 
 def _function(head: str, body: list[str]) -> list[str]:

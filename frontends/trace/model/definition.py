@@ -270,13 +270,13 @@ class Step:
     # Names and weights of the calls, one of which is made.
     calls: tuple[tuple[str, int], ...] = ()
     # Of taking the step, and of repeating it each time.
-    probability: Fraction = Fraction(1)
-    again: Fraction = Fraction(0)
+    probability: float = 1
+    again: float = 0
     # How often it is taken, between these two expressions.
     times: tuple[Code, Code] | None = None
     # Taken for a share between these two of the variables for which `where` holds (all without
     # it), each once, in random order.
-    share: tuple[Fraction, Fraction] | None = None
+    share: tuple[float, float] | None = None
     where: Rule | None = None
     # The greatest variable, known or not, that literals are chosen from, signs at random.
     upto: Code | None = None
@@ -299,7 +299,7 @@ class Next:
     """Where a phase leads to: the first one for which `when` holds and the dice fall so."""
 
     phase: str
-    probability: Fraction = Fraction(1)
+    probability: float = 1
     when: Rule | None = None
 
 
@@ -342,9 +342,9 @@ class Sign(Section, frozen=True):
             raise ValueError("expected some of exit, signal, stderr, stdout")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Model:
-    """A model; immutable."""
+    """A model; immutable, and hashed by its id, as it holds dictionaries."""
 
     name: str
     title: str

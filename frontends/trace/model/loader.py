@@ -425,7 +425,7 @@ def _phases(
             inner = place.inner(f"{name}.next[{number}]")
             inner.among("to", [after.to], given, "the name of a phase")
             when = _rule(after.when, "when", scope, inner)
-            following.append(Next(after.to, after.probability, when))
+            following.append(Next(after.to, float(after.probability), when))
         steps = tuple(
             _step(step, calls, scope, place.inner(f"{name}.steps[{number}]"))
             for number, step in enumerate(phase.steps)
@@ -446,15 +446,15 @@ def _step(given: StepTable, calls: Mapping[str, CallModel], scope: Scope, place:
     return Step(
         given.action,
         tuple(weights.items()),
-        given.probability,
-        given.again,
+        float(given.probability),
+        float(given.again),
         None
         if times[0] is None or times[1] is None
         else (
             _number(times[0], "times[0]", scope, place),
             _number(times[1], "times[1]", scope, place),
         ),
-        given.share,
+        None if given.share is None else (float(given.share[0]), float(given.share[1])),
         _rule(given.where, "where", inner, place),
         None if given.upto is None else _number(given.upto, "upto", scope, place),
         given.same,

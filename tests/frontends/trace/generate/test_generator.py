@@ -3,22 +3,23 @@
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from random import Random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reducekit.frontends.trace.generate.generator import Generated, Generator
-from reducekit.frontends.trace.generate.options import fuzzed_options, random_options
-from reducekit.frontends.trace.generate.plan import Settling, plan_of
+from reducekit.frontends.trace.generate.generator import (
+    Generated,
+    Generator,
+    fuzzed_options,
+    random_options,
+)
 from reducekit.frontends.trace.generate.run import Play
 from reducekit.frontends.trace.language.calls import Call, Value
 from reducekit.frontends.trace.language.text import print_trace, read_trace
 from reducekit.frontends.trace.model.check import check, first_violation
-from reducekit.frontends.trace.model.conditions import Variable
-from reducekit.frontends.trace.model.definition import Effect, Model
+from reducekit.frontends.trace.model.definition import Model
 from reducekit.frontends.trace.model.loader import load_model, parse_model
 from reducekit.frontends.trace.model.structure import ModelError
 from reducekit.frontends.trace.player import (
@@ -103,27 +104,6 @@ def test_without_results_no_contract_is_broken_either(api: str) -> None:
     with ReplayServer(library) as server:
         kinds = {server.replay(generator.generate(seed).calls).kind for seed in range(120)}
     assert kinds == {"ok"}
-
-
-@pytest.mark.parametrize("name", APIS)
-def test_what_is_settled_is_not_asked_again_and_nothing_else_changes(name: str) -> None:
-    """With an effect that counts each literal, the machine has to see all of them."""
-    model = load_model(name)
-    clause = next(each for each in model.calls.values() if each.role == "clause")
-    slot = len(model.variables)
-    counting = replace(
-        clause, effects=(*clause.effects, Effect("counted += 1", (f"d[{slot}] += 1",)))
-    )
-    counted = Variable(slot, flag=False, per="", initial=0)
-    other = replace(
-        model,
-        calls={**model.calls, clause.name: counting},
-        variables={**model.variables, "counted": counted},
-    )
-    assert plan_of(model).settling == Settling(literals=True, clauses=True)
-    assert plan_of(other).settling == Settling()
-    for seed in range(12):
-        assert Generator(model).generate(seed).calls == Generator(other).generate(seed).calls
 
 
 def test_the_phases_of_the_paper_occur(live: LiveReplay) -> None:
