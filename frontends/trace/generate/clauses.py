@@ -162,7 +162,8 @@ class ClauseMaker:
         allowed is not drawn again, nor one whose negation is in the clause.
         """
         random, machine = self.run.random, self.run.machine
-        plan, append = self.run.plans[name], self.run.calls.append
+        plan, calls = self.run.plans[name], self.run.calls
+        refuses, after = plan.refuses, plan.after
         literals = [sign * variable for variable in left for sign in (1, -1)]
         while self.clauses < self.wanted and literals:
             self.clauses += 1
@@ -175,15 +176,15 @@ class ClauseMaker:
                     literal = literals[index]
                     if -literal in clause:
                         tries -= 1
-                    elif plan.refuses(machine, (literal,)):
+                    elif refuses(machine, arguments := (literal,)):
                         literals[index] = literals[-1]
                         literals.pop()
                     else:
                         break
                 else:
                     break
-                plan.after(machine, (literal,), None)
-                append(self.run.call(plan, (literal,)))
+                after(machine, arguments, None)
+                calls.append(plan.known.get(arguments) or self.run.call(plan, arguments))
                 clause.append(literal)
                 if drawn - index < chance:
                     break
