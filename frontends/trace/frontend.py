@@ -22,7 +22,7 @@ from reducekit.frontends.trace.model.chart import diagram
 from reducekit.frontends.trace.model.check import find_model, problems
 from reducekit.frontends.trace.model.definition import Model
 from reducekit.frontends.trace.model.loader import load_model
-from reducekit.frontends.trace.own_oracle import Learnt, Target, in_words, replay_oracle
+from reducekit.frontends.trace.own_oracle import Learnt, in_words, replay_oracle
 from reducekit.frontends.trace.passes.drop import used_variables
 from reducekit.frontends.trace.passes.lglddtrace import paper_schedule
 from reducekit.frontends.trace.passes.options import OptionMode
@@ -37,6 +37,7 @@ from reducekit.frontends.trace.player.contract import (
     may_be_lawful,
     without_slips,
 )
+from reducekit.frontends.trace.player.target import TARGET_OPTIONS, Target
 from reducekit.offers import Conversions, FormatOption, Generation, Inspection, Playing
 from reducekit.oracle.criterion import Oracle
 from reducekit.search.strategy import Passes
@@ -103,18 +104,7 @@ class Traces(Format):
             metavar="NAMES",
             rare=True,
         ),
-        FormatOption(
-            "library",
-            "Library that replays it (default: installed).",
-            metavar="NAME|PATH",
-        ),
-        FormatOption(
-            "fault",
-            "Seed a fault into it: SYMBOL+OFFSET:abort or :delete, or a name in --faults.",
-            metavar="FAULT",
-            rare=True,
-        ),
-        FormatOption("faults", "A list of faults (JSON).", metavar="FILE", rare=True),
+        *TARGET_OPTIONS,
         FormatOption(
             "check_returns",
             "Results that differ from the trace are failures, too.",
@@ -139,9 +129,9 @@ class Traces(Format):
         keeps_result: bool = False,
         first_failing: FirstFailing | None = None,
     ) -> None:
-        self._model_name = model if isinstance(model, str) else None
         self._model = load_model(model) if isinstance(model, str) else model
-        self._target = Target(library, fault, faults, check_returns)
+        name = model if isinstance(model, str) else None
+        self._target = Target(name, library, fault, faults, check_returns)
         self._options: OptionMode = options
         self._keep_calls = keep_calls
         self._kept_before = 0
@@ -207,17 +197,15 @@ class Traces(Format):
                 first_failing=learnt.first_failing,
             )
 
-        return replay_oracle(
-            request, self._target, trace, model, frontend_of, named_model=self._model_name
-        )
+        return replay_oracle(request, self._target, trace, model, frontend_of)
 
     def opener(
         self, opener: Callable[[Oracle, int], Executor], text: bytes
     ) -> Callable[[Oracle, int], Executor]:
         """Keep the command from traces that break the contract of the API: that is no failure."""
-        given = self._target.given()
-        if given is not None:
-            raise UsageError(f"`{given}` is for replays against a library, not for a command")
+        for name in ("library", "fault", "check_returns"):
+            if getattr(self._target, name):
+                raise UsageError(f"`{name}` is for replays against a library, not for a command")
         try:
             trace, model = self._read(text)
         except ParseError:

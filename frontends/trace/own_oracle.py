@@ -6,7 +6,7 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
 
@@ -15,15 +15,7 @@ from reducekit.executors.executor import Executor
 from reducekit.executors.own import OracleRequest, OwnOracle
 from reducekit.format import Format
 from reducekit.frontends.trace.language.calls import Call, Trace, with_result
-from reducekit.frontends.trace.language.text import (
-    HEAD_OPTIONS,
-    head_length,
-    head_line,
-    options_to_play,
-    print_trace,
-    read_trace,
-    reader,
-)
+from reducekit.frontends.trace.language.text import head_length, print_trace, read_trace, reader
 from reducekit.frontends.trace.model.check import check
 from reducekit.frontends.trace.model.definition import Model
 from reducekit.frontends.trace.passes.view import FirstFailing
@@ -33,14 +25,13 @@ from reducekit.frontends.trace.player import (
     Patch,
     ReplayOutcome,
     ReplayServer,
-    find_library,
 )
 from reducekit.frontends.trace.player.batch import Batching, CrashCache, batching, small_traces
 from reducekit.frontends.trace.player.checker import Checker, opened_checker
 from reducekit.frontends.trace.player.contract import was_lawful
-from reducekit.frontends.trace.player.faults import patch_of
 from reducekit.frontends.trace.player.fitted import subject_of
 from reducekit.frontends.trace.player.replay_executor import ReplayExecutor, hangs_after
+from reducekit.frontends.trace.player.target import Target
 from reducekit.oracle.criterion import Oracle, verdict
 from reducekit.oracle.own import TimesOut
 from reducekit.oracle.printed import Matches, Pattern
@@ -49,38 +40,6 @@ from reducekit.runtime import own_python
 _USUAL = "lingeling"  # the API that a trace is of where it may be of several
 _NEEDS_COMMAND = ("reference", "cost", "unstable", "stdin")
 _OTHER_FAILURES = ("exit_code", "slower_than", "match_out", "match_err")
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """What traces are played against: a library, perhaps with a fault seeded into it, by name."""
-
-    library: str | None = None
-    fault: str | None = None
-    faults: str | None = None
-    check_returns: bool = False
-    """A result that is not as the trace says is a failure too."""
-
-    def named(self, head: bytes) -> Target:
-        """Return what a trace names, if nothing else is given."""
-        if self.library is not None or self.fault is not None:
-            return self
-        found = options_to_play(head)
-        return replace(
-            self,
-            library=found.get("library"),
-            fault=found.get("fault"),
-            faults=self.faults or found.get("faults"),
-        )
-
-    def head(self, form: str, model: str) -> bytes:
-        """Return the line of a trace that names this."""
-        return head_line(form, {**asdict(self), "model": model})
-
-    def given(self) -> str | None:
-        """Return the name of an option that only makes sense for replays; None if none is given."""
-        names = ("library", "fault", "check_returns")
-        return next((name for name in names if getattr(self, name)), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +57,6 @@ def replay_oracle(
     trace: Trace,
     model: Model,
     frontend_of: Callable[[Learnt], Format],
-    *,
-    named_model: str | None,
 ) -> OwnOracle:
     """Replay a trace, and return how its candidates are checked.
 
@@ -111,9 +68,10 @@ def replay_oracle(
             raise UsageError(
                 f"`{name}` requires `command`: give the program to run, such as 'reducekit replay'"
             )
-    target = target.named(trace.head)
-    library = find_library(model.name, target.library)
-    patch = patch_of(library.path, target.fault, target.faults)
+    # The command names the model if a part of the trace may look like one of another API.
+    api = target.model or (None if model.name == _USUAL else model.name)
+    target = replace(target.named(trace.head), model=target.model or model.name)
+    library, patch = target.opened(model.name)
     read = reader(trace.format)
     replays = _Replays(library, patch, target.check_returns, read)
     # Of the failure that the user describes, the way in which a replay ends is no part.
@@ -169,7 +127,7 @@ def replay_oracle(
             None if many is None else many.first,
         )
         recorded = any(call.result is not None for call in trace.calls)
-        head = target.head(trace.format, named_model or model.name)
+        head = target.head(trace.format)
 
         def finish(text: bytes) -> bytes:
             if recorded:
@@ -178,7 +136,7 @@ def replay_oracle(
 
         return OwnOracle(
             frontend_of(learnt),
-            _replay_command(target, named_model, model),
+            _replay_command(replace(target, model=api)),
             replays.opener(crashes, executors),
             replace(
                 request.limits,
@@ -299,18 +257,12 @@ def _refuse_success(
     )
 
 
-def _replay_command(target: Target, named_model: str | None, model: Model) -> tuple[str, ...]:
+def _replay_command(target: Target) -> tuple[str, ...]:
     """Return the command that shows the same failure."""
-    # It names the model if a part of the trace may look like one of another API.
-    api = named_model or (None if model.name == _USUAL else model.name)
     program = shutil.which("reducekit")
     words = [program] if program else own_python("-m", "reducekit")
-    words.append("replay")
-    given = {**asdict(target), "model": api}
-    for name in HEAD_OPTIONS:
-        if given[name] is not None:
-            words += [f"--{name}", given[name]]
-    return (*words, "--check-returns") if target.check_returns else tuple(words)
+    returns = ["--check-returns"] if target.check_returns else []
+    return (*words, "replay", *target.played_by, *returns)
 
 
 def _with_results(

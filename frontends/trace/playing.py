@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -16,13 +16,7 @@ from typing import Any
 from reducekit.errors import ParseError, UsageError
 from reducekit.executors.local import LocalExecutor
 from reducekit.frontends.trace.language.calls import Call, Trace
-from reducekit.frontends.trace.language.text import (
-    FORMATS,
-    HEAD_OPTIONS,
-    head_options,
-    options_to_play,
-    read_trace,
-)
+from reducekit.frontends.trace.language.text import FORMATS, read_trace
 from reducekit.frontends.trace.model.check import find_model
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.player import (
@@ -38,6 +32,7 @@ from reducekit.frontends.trace.player.checker import opened_checker
 from reducekit.frontends.trace.player.contract import classified
 from reducekit.frontends.trace.player.faults import patch_of
 from reducekit.frontends.trace.player.outcome import where
+from reducekit.frontends.trace.player.target import TARGET_OPTIONS, Target
 from reducekit.frontends.trace.programs import program
 from reducekit.offers import FormatOption, PlayEnd, Playing, PlayRequest
 from reducekit.oracle.command import Command
@@ -51,56 +46,41 @@ _GDB = "gdb"
 _NAMES = {"ok": "passed", "contract": "contract violation", "mismatch": "wrong result"}
 
 
-@dataclass(frozen=True, slots=True)
-class _Choices:
-    """The values of the options."""
-
-    model: str | None
-    format: str | None
-    library: str | None
-    fault: str | None
-    faults: str | None
-    check_returns: bool
-    results: bool
-    gdb: bool
-
-
 def play(request: PlayRequest) -> PlayEnd:
     """Play a trace once. Raises UsageError."""
-    choices = _Choices(**request.values)
     if request.command is None:
         with request.guard.allowed():
-            return _with_library(request, choices)
+            return _with_library(request, Target.of(request.values))
     for name in ("library", "fault", "check_returns", "results", "gdb"):
-        if getattr(choices, name):
+        if request.values[name]:
             raise UsageError(f"`{name}` is for replays against a library, not for `command`")
-    return _with_command(request, choices, request.command)
+    return _with_command(request, request.command)
 
 
-def _with_library(request: PlayRequest, choices: _Choices) -> PlayEnd:
+def _with_library(request: PlayRequest, target: Target) -> PlayEnd:
     # A text that is no trace has an exit status of its own, as interpreters of traces have one.
     try:
-        trace = read_trace(request.text, choices.format)
+        trace = read_trace(request.text, request.values["format"])
     except ParseError as error:
         return PlayEnd(PARSE, None, f"not a trace: {request.path}: {error}")
-    choices = _named(choices, trace)
-    library = find_library(_api(choices, trace), choices.library)
-    if choices.gdb:
-        return _in_debugger(trace, library, choices)
-    patch = patch_of(library.path, choices.fault, choices.faults)
+    target = target.named(trace.head)
+    library = find_library(target.model or _api(trace), target.library)
+    if request.values["gdb"]:
+        return _in_debugger(trace, library, request.values)
+    patch = patch_of(library.path, target.fault, target.faults)
     # Wrong answers are looked for only in a trace that passes, as a reduction does.
-    with ReplayServer(library, patch=patch, check_results=choices.check_returns) as server:
+    with ReplayServer(library, patch=patch, check_results=target.check_returns) as server:
         outcome = server.replay(trace.calls, request.limits)
         if outcome.kind == "ok":
             api = library.interface.api
             with ExitStack() as opened:
-                checker = opened_checker(api, choices.library, server, request.limits, opened)
+                checker = opened_checker(api, target.library, server, request.limits, opened)
                 if checker is not None:
                     outcome = checker.judged(trace.calls, outcome)
     lines = (
         f"{call.line}: {call}: {result}"
         for call, result in zip(trace.calls, outcome.results, strict=False)
-        if choices.results and result is not None
+        if request.values["results"] and result is not None
     )
     return PlayEnd(
         outcome.status,
@@ -113,10 +93,10 @@ def _with_library(request: PlayRequest, choices: _Choices) -> PlayEnd:
     )
 
 
-def _in_debugger(trace: Trace, library: Library, choices: _Choices) -> PlayEnd:
+def _in_debugger(trace: Trace, library: Library, values: Mapping[str, Any]) -> PlayEnd:
     """Run a program that makes the calls of a trace below gdb, which the user talks to."""
     for name in ("fault", "check_returns", "results"):
-        if getattr(choices, name):
+        if values[name]:
             raise UsageError(f"`gdb` and `{name}` are mutually exclusive: give one")
     if shutil.which(_GDB) is None:
         raise UsageError(f"{_GDB} is not in PATH: install it, or leave out `gdb`")
@@ -139,21 +119,7 @@ def _in_debugger(trace: Trace, library: Library, choices: _Choices) -> PlayEnd:
     return PlayEnd(None if number else status, number, f"{_GDB} has ended", notes=notes)
 
 
-def _named(choices: _Choices, trace: Trace) -> _Choices:
-    """Return the options, with what the trace names where they say nothing."""
-    if choices.library is None:
-        named: Mapping[str, str | None] = options_to_play(trace.head)
-    else:  # a fault is one of a library
-        named = {"model": head_options(trace.head).get("model")}
-    given: dict[str, Any] = {
-        name: getattr(choices, name) or named.get(name) for name in HEAD_OPTIONS
-    }
-    return replace(choices, **given)
-
-
-def _api(choices: _Choices, trace: Trace) -> str:
-    if choices.model is not None:
-        return choices.model
+def _api(trace: Trace) -> str:
     if trace.format not in _APIS:
         raise UsageError(
             f"there is no library that a trace in the format {trace.format} can be replayed "
@@ -174,10 +140,10 @@ def _summary(outcome: ReplayOutcome, calls: Sequence[Call]) -> str:
     return f"{outcome.describe()} {after} {where(outcome.last_call, calls[outcome.last_call])}"
 
 
-def _with_command(request: PlayRequest, choices: _Choices, command: str | Sequence[str]) -> PlayEnd:
-    api = choices.model
+def _with_command(request: PlayRequest, command: str | Sequence[str]) -> PlayEnd:
+    api = request.values["model"]
     if api is None:
-        name = choices.format
+        name = request.values["format"]
         if name is None:
             try:
                 name = read_trace(request.text).format
@@ -214,14 +180,7 @@ PLAYING = Playing(
         FormatOption(
             "format", "Default: what it looks like.", "choice", choices=tuple(sorted(FORMATS))
         ),
-        FormatOption("library", "The library; default: what is installed.", metavar="NAME|PATH"),
-        FormatOption(
-            "fault",
-            "Overwrite an instruction: SYMBOL+OFFSET:abort or :delete, =HEX for the bytes "
-            "expected there; or a name in --faults.",
-            metavar="FAULT",
-        ),
-        FormatOption("faults", "A list of faults (JSON).", metavar="FILE"),
+        *(replace(each, rare=False) for each in TARGET_OPTIONS),
         FormatOption(
             "check_returns", "Compare results with those in the trace.", "flag", default=False
         ),

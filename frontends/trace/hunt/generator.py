@@ -6,27 +6,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, replace
 from typing import Any
 
 from reducekit.errors import UsageError
 from reducekit.frontends.trace.generate.generator import Generated as Made
 from reducekit.frontends.trace.generate.generator import Generator
-from reducekit.frontends.trace.language.text import HEAD_OPTIONS, head_line, print_trace
+from reducekit.frontends.trace.language.text import print_trace
+from reducekit.frontends.trace.model.definition import Model
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.player import (
     CONTRACT,
     DEFAULT_LIMITS,
     PARSE,
-    Library,
-    Patch,
     api_of,
-    find_library,
 )
 from reducekit.frontends.trace.player.contract import classified
-from reducekit.frontends.trace.player.faults import patch_of
 from reducekit.frontends.trace.player.fitted import fitted
 from reducekit.frontends.trace.player.live_replay import LiveReplay
+from reducekit.frontends.trace.player.target import TARGET_OPTIONS, Target
 from reducekit.offers import FormatOption, Generated, Generation, InputGenerator
 from reducekit.run import Outcome
 
@@ -52,16 +50,7 @@ OPTIONS: tuple[FormatOption, ...] = (
         least=1,
         most=100_000,
     ),
-    FormatOption(
-        "library", "The library that plays them (default: an installed one).", metavar="NAME|PATH"
-    ),
-    FormatOption(
-        "fault",
-        "Seed a fault into the library: SYMBOL+OFFSET:abort or :delete, or a name in --faults.",
-        metavar="FAULT",
-        rare=True,
-    ),
-    FormatOption("faults", "A list of faults (JSON).", metavar="FILE", rare=True),
+    *TARGET_OPTIONS,
     FormatOption(
         "feedback",
         "Play calls while generating, so that results steer the rest (default: if there is a "
@@ -73,46 +62,16 @@ OPTIONS: tuple[FormatOption, ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class TraceOptions:
+class TraceOptions(Target):
     """The values of `OPTIONS`, but for the feedback."""
 
-    model: str
-    fuzzed: bool | None
-    variables: int | None
-    library: str | None
-    fault: str | None
-    faults: str | None
-
-    @classmethod
-    def of(cls, values: Mapping[str, Any]) -> TraceOptions:
-        """Gather them out of the values of all options. Raises UsageError."""
-        given = {each.name: values[each.name] for each in fields(cls)}
-        if given["model"] is None:
-            library = given["library"]
-            given["model"] = _USUAL if library is None else api_of(library)
-        return cls(**given)
-
-    def target(self, api: str) -> tuple[Library, Patch | None]:
-        """Return what plays the calls of an API, and the fault in it. Raises UsageError."""
-        library = find_library(api, self.library)
-        return library, patch_of(library.path, self.fault, self.faults)
+    fuzzed: bool | None = None
+    variables: int | None = None
 
     def label(self, api: str) -> tuple[str, ...]:
         """Return what a bug in it is said to be in."""
         fault = () if self.fault is None else ("--fault", self.fault)
         return (self.library or api, *fault)
-
-    def head(self, form: str) -> bytes:
-        """Return the line of a trace that names what plays it."""
-        return head_line(form, asdict(self))
-
-    @property
-    def played_by(self) -> tuple[str, ...]:
-        """The words that name the model and what plays a trace, for every command that does."""
-        given = asdict(self)
-        return tuple(
-            word for name in HEAD_OPTIONS if given[name] for word in (f"--{name}", given[name])
-        )
 
     def words(self, seed: int) -> Sequence[str]:
         """Return the options that make the trace of a seed again."""
@@ -124,15 +83,23 @@ class TraceOptions:
         return [*words, "--seed", str(seed)]
 
 
+def options_of(values: Mapping[str, Any]) -> tuple[TraceOptions, Model]:
+    """Return the options, and the model, by default that of the library. Raises UsageError."""
+    found = TraceOptions.of(values)
+    name = found.model or (_USUAL if found.library is None else api_of(found.library))
+    return replace(found, model=name), load_model(name)
+
+
 class TraceGenerator(InputGenerator):
     """Makes traces of a model, played while they are made if there is a library for that."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
-        self._options = options = TraceOptions.of(values)
+        options, model = options_of(values)
+        self._options = options
         self._feedback: bool | None = values["feedback"]
         if self._feedback is False and (options.library, options.fault) != (None, None):
             raise UsageError("`library` and `fault` have no effect with `no_feedback`")
-        self._model = model = load_model(options.model)
+        self._model = model
         """As the library has it, if one plays the calls."""
         self._format = model.formats[0]
         self.suffix = ".mobical" if self._format == "mobical" else ".trace"
@@ -150,7 +117,7 @@ class TraceGenerator(InputGenerator):
         """Open what plays the calls; None if there is nothing, and nobody has asked for it."""
         options = self._options
         try:
-            library, patch = options.target(self._model.name)
+            library, patch = options.opened(self._model.name)
             if library.note:
                 notes.append(library.note)
             self._path = library.path

@@ -18,11 +18,10 @@ from reducekit.executors.executor import Executor
 from reducekit.executors.own import OwnReduction, OwnTests, Tested, Testing
 from reducekit.format import Format
 from reducekit.frontends.trace.generate.generator import Generator
-from reducekit.frontends.trace.hunt.generator import TraceOptions
+from reducekit.frontends.trace.hunt.generator import options_of
 from reducekit.frontends.trace.language.calls import Call
 from reducekit.frontends.trace.language.text import print_trace, read_trace, reader
 from reducekit.frontends.trace.model.definition import Model
-from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.player import Library, Patch, ReplayOutcome, ReplayServer
 from reducekit.frontends.trace.player.batch import (
     BatchReplay,
@@ -254,9 +253,8 @@ def own_tests(traces: Callable[..., Format], values: Mapping[str, Any], limits: 
         raise UsageError(
             "`no_feedback` is for `command`: a library plays traces while they are made"
         )
-    options = TraceOptions.of(values)
-    model = load_model(options.model)
-    library, patch = options.target(model.name)
+    options, model = options_of(values)
+    library, patch = options.opened(model.name)
     model = fitted(model, library)
     notes = [library.note] if library.note else []
     reference: Reference | None = None
