@@ -12,10 +12,12 @@ from reducekit.frontends.trace.formats.convert import (
     SOLVES,
     SOURCES,
     convert,
+    from_cnf,
     names_of,
+    to_cnf,
+    to_icnf,
     to_ipasir,
 )
-from reducekit.frontends.trace.formats.dimacs import from_cnf, to_cnf, to_icnf
 from reducekit.frontends.trace.formats.smt2 import to_smt2
 from reducekit.frontends.trace.language.calls import Call, Trace
 from reducekit.frontends.trace.language.text import print_trace, read_trace, unpack

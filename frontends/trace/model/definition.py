@@ -189,7 +189,7 @@ class OptionModel(Section, frozen=True):
     lowered: Fraction = Fraction(0)
     # Options that are not fuzzed.
     exclude: Names = Names()
-    # What `reducekit.frontends.trace.model.forbidden` makes rules of.
+    # What `reducekit.frontends.trace.model.sections` makes rules of.
     forbid: tuple[Any, ...] = ()
     # Narrower ranges for fuzzing; options that are only lowered (-1) or raised (1).
     limits: dict[str, Range] = field(default_factory=dict)

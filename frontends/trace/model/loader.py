@@ -41,7 +41,6 @@ from reducekit.frontends.trace.model.definition import (
     Type,
 )
 from reducekit.frontends.trace.model.effects import compile_effect
-from reducekit.frontends.trace.model.forbidden import with_forbidden
 from reducekit.frontends.trace.model.sections import (
     CallTable,
     ContentTable,
@@ -50,6 +49,7 @@ from reducekit.frontends.trace.model.sections import (
     PhaseTable,
     StatesTable,
     StepTable,
+    with_forbidden,
 )
 from reducekit.frontends.trace.model.structure import (
     ModelError,

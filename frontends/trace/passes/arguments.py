@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, permutations
 
 from reducekit.format import pass_
-from reducekit.frontends.trace.language.calls import Call, altered, with_argument
+from reducekit.frontends.trace.language.calls import Alteration, Call, altered, with_argument
 from reducekit.frontends.trace.model.definition import CallModel
-from reducekit.frontends.trace.passes.alterations import Alteration
 from reducekit.frontends.trace.passes.drop import literal_places, literals, mentions
 from reducekit.frontends.trace.passes.items import (
     CallItems,

@@ -6,8 +6,14 @@ from binascii import crc32
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from reducekit.format import pass_
-from reducekit.frontends.trace.language.calls import Call, differing, plain, raws, with_result
-from reducekit.frontends.trace.passes.alterations import dropped
+from reducekit.frontends.trace.language.calls import (
+    Call,
+    differing,
+    dropped,
+    plain,
+    raws,
+    with_result,
+)
 from reducekit.frontends.trace.passes.items import CallItems, items
 from reducekit.frontends.trace.passes.view import TraceView
 from reducekit.search.problem import FixedSearch

@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from reducekit.change import Change
-from reducekit.frontends.trace.language.calls import Call, Value, altered
+from reducekit.frontends.trace.language.calls import Alteration, Call, Value, altered
 from reducekit.frontends.trace.model.definition import CallModel
 from reducekit.frontends.trace.model.machine import Machine
-from reducekit.frontends.trace.passes.alterations import Alteration
 from reducekit.frontends.trace.passes.view import TraceView
 from reducekit.search.problem import NOTHING, Closure, Items, Selection
 

@@ -7,8 +7,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from reducekit.change import Change
-from reducekit.frontends.trace.language.calls import Call
-from reducekit.frontends.trace.passes.alterations import Alteration
+from reducekit.frontends.trace.language.calls import Alteration, Call
 from reducekit.frontends.trace.passes.view import TraceView
 from reducekit.search.problem import NOTHING, Closure, Items, LeafTree, Move, Selection
 

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 
 from reducekit.change import Change
 from reducekit.format import Pass, Schedule
+from reducekit.frontends.trace.language.calls import dropped
 from reducekit.frontends.trace.passes import drop
-from reducekit.frontends.trace.passes.alterations import dropped
 from reducekit.frontends.trace.passes.arguments import compact
 from reducekit.frontends.trace.passes.options import Setting, import_options, settings
 from reducekit.frontends.trace.passes.view import TraceView

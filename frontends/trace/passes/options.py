@@ -13,9 +13,8 @@ from math import isqrt
 from typing import Literal, NamedTuple
 
 from reducekit.format import pass_
-from reducekit.frontends.trace.language.calls import Call, Value, with_argument
+from reducekit.frontends.trace.language.calls import Alteration, Call, Value, with_argument
 from reducekit.frontends.trace.model.definition import Option
-from reducekit.frontends.trace.passes.alterations import Alteration
 from reducekit.frontends.trace.passes.items import (
     CallItems,
     Substitutions,

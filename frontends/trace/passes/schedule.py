@@ -12,8 +12,8 @@ from reducekit.frontends.trace.passes.arguments import (
     shorten,
     signs,
 )
+from reducekit.frontends.trace.passes.batches import RandomFormulas, Skeleton, halves
 from reducekit.frontends.trace.passes.drop import Begin, Units, random_drops, truncate
-from reducekit.frontends.trace.passes.formulas import RandomFormulas
 from reducekit.frontends.trace.passes.handles import Handles
 from reducekit.frontends.trace.passes.neighbours import Neighbours, Sideways
 from reducekit.frontends.trace.passes.options import (
@@ -24,7 +24,6 @@ from reducekit.frontends.trace.passes.options import (
     unset,
     values,
 )
-from reducekit.frontends.trace.passes.skeleton import Skeleton, halves
 from reducekit.frontends.trace.passes.view import TraceView
 
 # Variables, fewer than which are merged one by one.

@@ -10,7 +10,9 @@ from itertools import accumulate, compress, groupby
 from reducekit.change import Edit
 from reducekit.document import Document
 from reducekit.frontends.trace.language.calls import (
+    Alteration,
     Call,
+    Drops,
     Lazy,
     LongTrace,
     Trace,
@@ -22,7 +24,6 @@ from reducekit.frontends.trace.language.calls import (
 from reducekit.frontends.trace.language.text import read_trace, spell
 from reducekit.frontends.trace.model.definition import Model
 from reducekit.frontends.trace.model.machine import Machine
-from reducekit.frontends.trace.passes.alterations import Alteration, Drops
 
 # The number of calls of a long trace that share a node, which one edit can drop.
 _BLOCK = 256

@@ -13,8 +13,8 @@ from reducekit.frontends.trace.language.calls import LongTrace
 from reducekit.frontends.trace.language.text import read_trace
 from reducekit.frontends.trace.model.check import find_model
 from reducekit.frontends.trace.passes import drop
+from reducekit.frontends.trace.passes.batches import Skeleton, halves
 from reducekit.frontends.trace.passes.drop import Begin, Units
-from reducekit.frontends.trace.passes.skeleton import Skeleton, halves
 from reducekit.frontends.trace.passes.view import TraceView
 from reducekit.strategies.adaptive import adaptive
 

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reducekit.errors import ParseError, UsageError
-from reducekit.frontends.trace.formats.convert import APIS, FORMAT_OF, convert
-from reducekit.frontends.trace.formats.dimacs import from_cnf, to_cnf
+from reducekit.frontends.trace.formats.convert import APIS, FORMAT_OF, convert, from_cnf, to_cnf
 from reducekit.frontends.trace.generate.generator import Generator
 from reducekit.frontends.trace.language.calls import Call
 from reducekit.frontends.trace.language.text import print_trace, read_trace

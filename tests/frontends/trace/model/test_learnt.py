@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from reducekit.frontends.trace.language.text import read_trace
-from reducekit.frontends.trace.model.check import check, find_model
-from reducekit.frontends.trace.model.learnt import sorts_of
+from reducekit.frontends.trace.model.check import check, find_model, sorts_of
 from tests.cli.tool import Tool
 
 # A strict interpreter: it notes what is used and was not made, and crashes of a product of a

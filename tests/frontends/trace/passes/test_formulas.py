@@ -9,7 +9,7 @@ from reducekit.frontends.trace.language.calls import Call
 from reducekit.frontends.trace.language.text import read_trace
 from reducekit.frontends.trace.model.check import first_violation
 from reducekit.frontends.trace.model.loader import load_model
-from reducekit.frontends.trace.passes.formulas import RandomFormulas
+from reducekit.frontends.trace.passes.batches import RandomFormulas
 from reducekit.frontends.trace.passes.options import OptionMode
 from reducekit.frontends.trace.passes.view import TraceView
 

@@ -11,10 +11,9 @@ from reducekit.frontends.trace.language.text import read_trace
 from reducekit.frontends.trace.model.check import first_violation
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.passes.batches import smaller
-from reducekit.frontends.trace.passes.neighbours import Neighbours, Sideways
+from reducekit.frontends.trace.passes.neighbours import Neighbours, Sideways, surely_lawful, walks
 from reducekit.frontends.trace.passes.options import OptionMode
 from reducekit.frontends.trace.passes.view import TraceView
-from reducekit.frontends.trace.passes.walks import surely_lawful, walks
 
 LINGELING = load_model("lingeling")
 Fails = Callable[[list[str]], bool]

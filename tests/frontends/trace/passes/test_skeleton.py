@@ -10,9 +10,9 @@ from reducekit.frontends.trace.language.calls import Call
 from reducekit.frontends.trace.language.text import read_trace
 from reducekit.frontends.trace.model.check import first_violation
 from reducekit.frontends.trace.model.loader import load_model
+from reducekit.frontends.trace.passes.batches import Skeleton, halves
 from reducekit.frontends.trace.passes.drop import random_drops
 from reducekit.frontends.trace.passes.items import Substitutions
-from reducekit.frontends.trace.passes.skeleton import Skeleton, halves
 from reducekit.frontends.trace.passes.view import TraceView
 from reducekit.search.problem import FixedSearch, Search
 
