@@ -23,6 +23,7 @@ The calls of an API are a table from the call's name to C calls separated by `;`
     room                    the address of room for a pointer that the function returns there
     KIND                    a constant that the library has a name for
     5, 'w', &f              a number, a word, the address of a function
+    {name types}            a method of CaDiCaL's solver; `{const name types}`
     if f(...)               what follows the last `if` is only done if one of them returns something
                             else than 0; each is given the call's arguments from the first
 """
@@ -30,7 +31,7 @@ The calls of an API are a table from the call's name to C calls separated by `;`
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
@@ -49,6 +50,7 @@ _MANY = ("int*", "handle*")
 _NUMBERS = re.compile(r"\[int( int)*\]")
 _GUARDS = re.compile(r".*\bif [^;]*; ")
 _STEP = re.compile(r"(?:(int|bool|ptr|handle|if)\s+|([$]|%%?)\s*=\s*)?(\w+)\((.*)\)")
+_METHOD = re.compile(r"\{(const )?(\w+) (\w+)\}")
 _CONSTANT = re.compile(r"\b[A-Z][A-Z_0-9]+\b")
 
 
@@ -175,17 +177,15 @@ def prefixed(prefix: str, names: str, arguments: str) -> dict[str, str]:
     return {name: f"{prefix}{name}({arguments})" for name in names.split()}
 
 
-class _OfModel(Mapping[str, str]):
-    """What the calls of a shipped model do in C, looked up when it is first needed."""
+class _Calls(Mapping[str, str]):
+    """What calls do in C, made when it is first needed: the rows of models say it."""
 
-    def __init__(self, model: str, more: Mapping[str, str] | None = None) -> None:
-        self._model = model
-        self._more = more or {}
+    def __init__(self, make: Callable[[], Mapping[str, str]]) -> None:
+        self._make = make
 
     @cached_property
     def _texts(self) -> Mapping[str, str]:
-        calls = load_model(self._model).calls.values()
-        return {**{call.name: call.c for call in calls if call.c}, **self._more}
+        return self._make()
 
     def __getitem__(self, name: str) -> str:
         return self._texts[name]
@@ -197,33 +197,40 @@ class _OfModel(Mapping[str, str]):
         return len(self._texts)
 
 
+def _of_model(model: str) -> Mapping[str, str]:
+    """Return what the calls of a shipped model do in C."""
+    return _Calls(
+        lambda: {call.name: call.c for call in load_model(model).calls.values() if call.c}
+    )
+
+
 # lglib.h. With a callback the library does not abort itself when its contract
 # is broken. The calls are those that Lingeling's own reader of traces has; its
 # recorder also writes meltall, reconstk and cassume.
-LINGELING = Interface("lingeling", _OfModel("lingeling"), contract=rb"API usage error")
+LINGELING = Interface("lingeling", _of_model("lingeling"), contract=rb"API usage error")
 
 # picosat.h, of version 965.
 PICOSAT = Interface(
     api="picosat",
-    calls=_OfModel(
-        "picosat",
-        # Not in the model: the solver has to record proofs for them.
-        {
+    calls=_Calls(
+        lambda: {
+            **_of_model("picosat"),
+            # Not in the model: the solver has to record proofs for them.
             **prefixed("int picosat_", "usedlit corelit coreclause", "$, int"),
             "stats": "picosat_stats($)",
-        },
+        }
     ),
     contract=rb"picosat: API usage",
 )
 
 # core/Solver.h; nearly all of it is in that header, and so in the helper.
-MINISAT = Interface("minisat", _OfModel("minisat"), contract=rb"(?!)", source="minisat.cpp")
+MINISAT = Interface("minisat", _of_model("minisat"), contract=rb"(?!)", source="minisat.cpp")
 
 # boolector.h, of version 3.2. Not played: what clones. What is printed to a file goes nowhere, and
 # what some calls take is freed with the solver, as a trace has no names for it.
 BOOLECTOR = Interface(
     api="boolector",
-    calls=_OfModel("boolector"),
+    calls=_of_model("boolector"),
     contract=rb"\[boolector\] boolector_[a-z_0-9]+:|currently not supported",
 )
 
@@ -231,7 +238,7 @@ BOOLECTOR = Interface(
 # that term is a number in the library.
 CVC5 = Interface(
     api="cvc5",
-    calls=_OfModel("cvc5"),
+    calls=_of_model("cvc5"),
     contract=rb"API usage error: ",
     error=("cvc5_has_error", "cvc5_get_error_message"),
     spells=("cvc5_kind_to_string", "CVC5_KIND_"),
@@ -248,74 +255,30 @@ def _cadical(
     `batches`: a propagator receives several assignments in one call (2.1 and later). `level` is
     the type of a decision level: "i" from 3.0 on.
     """
-    # As the Itanium C++ ABI mangles them: each name after its length, then the types.
-    prefix = f"_ZN{len(namespace)}{namespace}6Solver"
-    const = prefix.replace("_ZN", "_ZNK", 1)
 
-    def method(name: str, types: str, arguments: str, result: str = "", start: str = prefix) -> str:
-        return f"{result} {start}{len(name)}{name}E{types}({arguments})".strip()
+    def mangled(match: re.Match[str]) -> str:
+        # As the Itanium C++ ABI mangles them: each name after its length, then the types.
+        const, name, types = match.groups()
+        named = name if name in ("C1", "D1") else f"{len(name)}{name}"
+        return f"_ZN{'K' if const else ''}{len(namespace)}{namespace}6Solver{named}E{types}"
 
-    literal = "add assume freeze melt constrain phase unphase reserve resize"
-    answering = "solve lookahead propagate vars declare_one_more_variable"
-    silent = "terminate reset_assumptions reset_constraint conclude statistics resources"
-    asking = "is_witness is_decision observed flip flippable failed"
-    value = ("ib", "$, int, 1") if strict else ("i", "$, int")
-    # What returns an object, or fills a vector, gets room that is zero: an empty vector.
-    room = "% = calloc(1, 64)"
-    vector = "RSt6vectorIiSaIiEE"
-    connect = method("connect_external_propagator", "PNS_18ExternalPropagatorE", "$, %")
-    add, drop, eliminated, disconnect, drop_all, backtrack = (
-        f"&{method(name, types, '').partition('(')[0]}"
-        for name, types in (
-            ("add_observed_var", "i"),
-            ("remove_observed_var", "i"),
-            ("is_witness", "i"),
-            ("disconnect_external_propagator", "v"),
-            ("reset_observed_vars", "v"),
-            ("force_backtrack", level),
-        )
-    )
+    def calls() -> Mapping[str, str]:
+        # Not in the model: mobical does not have them.
+        texts = {
+            **_of_model("cadical"),
+            "terminate": "{terminate v}($)",
+            "inconsistent": "bool {inconsistent v}($)",
+        }
+        if strict:
+            texts["val"] = "int {val ib}($, int, 1)"
+        if not batches:
+            texts["connect"] = texts["connect"].replace("$, 0, skip", "$, 1, skip")
+        texts["force_backtrack"] = texts["force_backtrack"].replace("k i}", f"k {level}}}")
+        return {name: _METHOD.sub(mangled, text) for name, text in texts.items()}
+
     return Interface(
         api="cadical",
-        calls={
-            "init": f"$ = calloc(1, 65536); {prefix}C1Ev($)",
-            "reset": f"{prefix}D1Ev(~$)",
-            **{name: method(name, "i", "$, int") for name in literal.split()},
-            **{name: method(name, "v", "$", "int") for name in answering.split()},
-            **{name: method(name, "v", "$") for name in silent.split()},
-            **{name: method(name, "i", "$, int", "bool") for name in asking.split()},
-            # What CaDiCaL's recorder calls it.
-            "propagate_assumptions": method("propagate", "v", "$", "int"),
-            "inconsistent": method("inconsistent", "v", "$", "bool"),
-            "declare_more_variables": method("declare_more_variables", "i", "$, int", "int"),
-            "stats": method("statistics", "v", "$"),
-            "dump": method("dump_cnf", "v", "$"),
-            "constraint_failed": method("constraint_failed", "v", "$", "bool"),
-            "simplify": method("simplify", "i", "$, int", "int"),
-            "val": method("val", *value, "int"),
-            "fixed": method("fixed", "i", "$, int", "int", const),
-            "frozen": method("frozen", "i", "$, int", "bool", const),
-            "active": method("active", "v", "$", "int", const),
-            "redundant": method("redundant", "v", "$", "ptr", const),
-            "irredundant": method("irredundant", "v", "$", "ptr", const),
-            "set": method("set", "PKci", "$, str, int", "bool"),
-            "limit": method("limit", "PKci", "$, str, int", "bool"),
-            "optimize": method("optimize", "i", "$, int"),
-            "configure": method("configure", "PKc", "$, str", "bool"),
-            "connect": f"% = {HELPS}propagator($, {int(not batches)}, skip); {connect}",
-            "disconnect": f"{HELPS}disconnect($, {disconnect}, skip)",
-            "observe": f"{HELPS}observe($, {add}, {eliminated}, int, 0)",
-            "unobserve": f"{HELPS}unobserve($, {drop}, int)",
-            "reset_observed_vars": f"{HELPS}unobserve_all($, {drop_all})",
-            "lemma": f"{HELPS}lemma($, int)",
-            "force_backtrack": f"{HELPS}backtrack($, {backtrack}, int)",
-            "implied": f"{room}; {method('implied', vector, '$, %')}",
-            "cubing": f"{room}; {method('generate_cubes', 'ii', '%, $, int, 0')}",
-            # Not to the file that is named: a replay leaves nothing behind.
-            "trace_proof": method("trace_proof", "PKc", "$, skip, '/dev/null'", "bool"),
-            "flush_proof_trace": method("flush_proof_trace", "b", "$, 0"),
-            "close_proof_trace": method("close_proof_trace", "b", "$, 0"),
-        },
+        calls=_Calls(calls),
         contract=rb"invalid API usage",
         options=f"_ZN{len(namespace)}{namespace}7Options5tableE",
         source="propagator.c",
@@ -372,9 +335,17 @@ def as_mobical(cadical: Interface, state: int = 0, *, maps: bool = False) -> Int
     mapped, and what is propagated is asked for. They are mapped past those of the solver, so they
     need not be declared, as 3.0 insists.
     """
+
+    def calls() -> Mapping[str, str]:
+        return _as_mobical(cadical.calls, state, maps=maps)
+
+    return replace(cadical, calls=_Calls(calls))
+
+
+def _as_mobical(given: Mapping[str, str], state: int, *, maps: bool) -> Mapping[str, str]:
     at = f"% = mempcpy($, $, {state})"  # copies them to where they are, and returns where they end
-    guards = {name: (at, *_ASKED[name]) for name in _ASKED if name in cadical.calls}
-    calls = dict(cadical.calls)
+    guards = {name: (at, *_ASKED[name]) for name in _ASKED if name in given}
+    calls = dict(given)
     if maps:
         for name, known in _KNOWN.items():
             mapped = calls[name].replace("$, int", "$, %")
@@ -383,12 +354,11 @@ def as_mobical(cadical: Interface, state: int = 0, *, maps: bool = False) -> Int
         count, propagate, implied = (
             list(steps_of(calls[name]))[-1].function for name in ("vars", "propagate", "implied")
         )
-        calls["init"] += f"; {_setting(cadical.calls, 'factorcheck')}; {HELPS}begin($, &{count})"
+        calls["init"] += f"; {_setting(given, 'factorcheck')}; {HELPS}begin($, &{count})"
         calls["propagate"] = f"int {HELPS}propagate($, &{propagate}, &{implied})"
     if "frozen" in calls:
         guards["melt"] = (calls["frozen"].replace("bool ", "if "),)
-    calls = {name: "; ".join([*guards.get(name, ()), text]) for name, text in calls.items()}
-    return replace(cadical, calls=calls)
+    return {name: "; ".join([*guards.get(name, ()), text]) for name, text in calls.items()}
 
 
 def _setting(calls: Mapping[str, str], option: str) -> str:
@@ -401,7 +371,7 @@ _HINTS = {"signature": "getppid()", "set_terminate": "getppid()", "set_learn": "
 
 
 # Any library with the functions of ipasir.h. It says nothing of a broken contract.
-IPASIR_C = Interface("ipasir", _OfModel("ipasir"), contract=rb"(?!)")
+IPASIR_C = Interface("ipasir", _of_model("ipasir"), contract=rb"(?!)")
 
 
 def as_ipasir(cadical: Interface, *, declares: bool) -> Interface:
@@ -410,10 +380,14 @@ def as_ipasir(cadical: Interface, *, declares: bool) -> Interface:
         "init": "init", "release": "reset", "add": "add", "assume": "assume",
         "solve": "solve", "val": "val", "failed": "failed",
     }  # fmt: skip
-    calls = {name: cadical.calls[key] for name, key in names.items()}
-    if declares:
-        calls["init"] += f"; {_setting(cadical.calls, 'factor')}"
-    return Interface("ipasir", {**calls, **_HINTS}, cadical.contract)
+
+    def calls() -> Mapping[str, str]:
+        texts = {name: cadical.calls[key] for name, key in names.items()}
+        if declares:
+            texts["init"] += f"; {_setting(cadical.calls, 'factor')}"
+        return {**texts, **_HINTS}
+
+    return Interface("ipasir", _Calls(calls), cadical.contract)
 
 
 IPASIR = {version: as_ipasir(each, declares=version >= "300") for version, each in CADICAL.items()}
