@@ -15,7 +15,8 @@ from reducekit.diagram import Diagram
 from reducekit.errors import ParseError, UsageError
 from reducekit.executors.executor import Executor
 from reducekit.executors.own import OracleRequest, OwnOracle, Testing
-from reducekit.format import Format, FormatCheck, Schedule
+from reducekit.format import FormatCheck, Schedule
+from reducekit.frontends.common import Offering
 from reducekit.frontends.trace.language.calls import Trace, marks, plain
 from reducekit.frontends.trace.language.text import FORMATS, read_trace, unpack
 from reducekit.frontends.trace.model.chart import diagram
@@ -38,7 +39,7 @@ from reducekit.frontends.trace.player.contract import (
     without_slips,
 )
 from reducekit.frontends.trace.player.target import TARGET_OPTIONS, Target
-from reducekit.offers import Conversions, FormatOption, Generation, Inspection, Playing
+from reducekit.offers import FormatOption, Inspection, Playing
 from reducekit.oracle.criterion import Oracle
 from reducekit.search.strategy import Passes
 from reducekit.text import without_mark
@@ -61,7 +62,7 @@ _FIRST_CALL = re.compile(
 )
 
 
-class Traces(Format):
+class Traces(Offering):
     """The frontend for API traces.
 
     `model` is their model, or its name, and `format` their format, by default those
@@ -73,6 +74,8 @@ class Traces(Format):
     plays many small traces at a time (see `TraceView`).
     """
 
+    package = __package__
+    generator, converter = "hunt.generator", "conversions"
     name = "trace"
     title = "a trace of API calls"
     help = (
@@ -262,46 +265,28 @@ class Traces(Format):
         }
 
     @classmethod
-    def generation(cls) -> Generation:
-        """Return the generator of the models."""
-        from reducekit.frontends.trace.hunt.generator import GENERATION
-
-        return GENERATION
-
-    @classmethod
     def testing(cls) -> Testing:
         """Return the tests by a library."""
-        from reducekit.frontends.trace.hunt.library_tests import testing
-
-        return testing(cls)
-
-    @classmethod
-    def conversions(cls) -> Conversions:
-        """Return the conversions between formats of traces, and from and to CNF."""
-        from reducekit.frontends.trace.conversions import CONVERSIONS
-
-        return CONVERSIONS
+        found: Testing = cls._from("hunt.library_tests", "testing")(cls)
+        return found
 
     @classmethod
     def playing(cls) -> Playing:
         """Return how a trace is replayed once."""
-        from reducekit.frontends.trace.playing import PLAYING
-
-        return PLAYING
+        found: Playing = cls._from("playing", "PLAYING")
+        return found
 
     @classmethod
     def inspect(cls, text: bytes, notation: str | None, path: Path | None) -> Inspection:
         """Look into a trace or a model."""
-        from reducekit.frontends.trace.inspection import inspect
-
-        return inspect(text, notation, path)
+        found: Inspection = cls._from("inspection", "inspect")(text, notation, path)
+        return found
 
     @classmethod
     def named(cls, name: str) -> Inspection | None:
         """Look into a model that is shipped."""
-        from reducekit.frontends.trace.inspection import named
-
-        return named(name)
+        found: Inspection | None = cls._from("inspection", "named")(name)
+        return found
 
     def diagram(self, view: TraceView) -> Diagram:
         """Return the calls as a timeline, with the chart of states."""
