@@ -16,6 +16,7 @@ from typing import Any
 from benchmarks.texts import READ, text_of
 from reducekit import registry
 from reducekit.errors import ParseError
+from reducekit.frontends.cnf.generate import FORMATS
 from reducekit.frontends.trace.generate.generator import Generator
 from reducekit.frontends.trace.language.text import print_trace
 from reducekit.frontends.trace.model.loader import load_model
@@ -124,7 +125,7 @@ _SMALL: Mapping[str, Mapping[str, Any]] = {
 }
 """Options of generators that make small inputs."""
 _APIS = ("lingeling", "cadical", "mobical", "ipasir", "picosat", "minisat")
-_NOTATIONS = {"cnf": ("cnf", "icnf", "qdimacs", "wcnf"), "aiger": ("aag", "aig")}
+_NOTATIONS = {"cnf": FORMATS, "aiger": ("aag", "aig")}
 _WORDS = (
     *(b"4294967295", b"2147483648", b"-1", b"9" * 5000, b"\0", b"\r", b"\xef\xbb\xbf", b";", b'"'),
     *(b"|", b"(", b")", b"\xff\xfe", b"\x1b[31m", b"0" * 400, b"a" * 3000),

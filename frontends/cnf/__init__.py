@@ -1,6 +1,6 @@
 """The CNF frontend: clauses of SAT, MaxSAT and QBF solvers, and queries under assumptions.
 
-`reader` reads DIMACS, WCNF, QDIMACS and ICNF. `passes` are the changes a reduction tries;
+`reader` reads DIMACS and its relatives. `passes` are the changes a reduction tries;
 `generate` makes random files, and `convert` translates between the formats and to SMT-LIB.
 """
 
@@ -21,9 +21,11 @@ if TYPE_CHECKING:
     from reducekit.diagram import Diagram
     from reducekit.offers import Probe
 
-# Comments, the header, lists of variables (which may go on on other lines), the end of SATLIB.
+# Comments, the header, lists of variables (which may go on on other lines), the beginning of
+# parities and cardinalities, the end of SATLIB.
 _NO_CLAUSES = re.compile(
-    rb"^[ \t]*(?:[cp][^\n]*|[ae]\s[-0-9\s]*?(?<=\s)0(?!\S))|%[\s\S]*", re.MULTILINE
+    rb"^[ \t]*(?:[cp][^\n]*|[aed]\s[-0-9\s]*?(?<=\s)0(?!\S)|x|k[ \t]+[0-9]+)|%[\s\S]*",
+    re.MULTILINE,
 )
 
 _SELDOM = frozenset({"literals", "constants", "other constants", "merges", "largest weight"})
@@ -31,12 +33,14 @@ _SELDOM = frozenset({"literals", "constants", "other constants", "merges", "larg
 
 
 class Cnf(JudgesModels):
-    """The frontend for DIMACS CNF, WCNF, QDIMACS and ICNF files."""
+    """The frontend for DIMACS files: CNF, WCNF, QDIMACS, DQDIMACS, ICNF, XCNF and KNF."""
 
     name = "cnf"
-    title = "a DIMACS CNF, WCNF, QDIMACS or ICNF file"
+    title = "a DIMACS file: CNF, WCNF, QDIMACS, DQDIMACS, ICNF, XCNF or KNF"
     suffix = ".cnf"
-    suffixes = (".cnf", ".dimacs", ".wcnf", ".qdimacs", ".icnf")
+    suffixes = (
+        ".cnf", ".dimacs", ".wcnf", ".qdimacs", ".dqdimacs", ".icnf", ".xcnf", ".knf"
+    )  # fmt: skip
     unit = "literals"
     strict = True
     package = "reducekit.frontends.cnf"
@@ -56,6 +60,11 @@ class Cnf(JudgesModels):
         """Count, and compare the header with the clauses."""
         found = super().check(text)
         return FormatCheck(problems(View(text)), found.summary)
+
+    def misread(self, view: View, base: bytes, text: bytes) -> bool:
+        """Return whether a dependency set has a variable that is no longer universal."""
+        found = view.format == "dqdimacs" and problems(View(text))
+        return bool(found) and not problems(View(base))
 
     def guesses(self, text: bytes, good: Sequence[Probe], bad: Probe | None) -> list[bytes]:
         """Return unsatisfiable parts of the formula."""

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import get_args
 
 from reducekit.errors import UsageError
 from reducekit.frontends.cnf.drawing import matrix
-from reducekit.frontends.cnf.reader import Line, View, problems, recognises, write
+from reducekit.frontends.cnf.reader import Format, Line, View, problems, recognises, write
 from reducekit.frontends.cnf.variables import joined
 from reducekit.offers import Conversions, Converted, Inspection, Notation
 
 _SUFFIXES = {
-    "cnf": (".cnf", ".dimacs"), "wcnf": (".wcnf",), "qdimacs": (".qdimacs",), "icnf": (".icnf",),
-}  # fmt: skip
+    name: (f".{name}", ".dimacs") if name == "cnf" else (f".{name}",) for name in get_args(Format)
+}
+_MORE = {"wcnf": "weights", "xcnf": "parities", "knf": "cardinalities"}
 
 
 def converted(text: bytes, source: str | None, target: str) -> Converted:
     """Return a file in another format. Raises ParseError or UsageError."""
     view = View(text)
-    if source not in (None, view.format) and (source, view.format) != ("qdimacs", "cnf"):
+    if source not in (None, view.format) and view.format != "cnf":
         raise UsageError(f"the file is {view.format}, not {source}")
     if target == "smt2":
         return Converted(b"\n".join((*_script(view), b"")))
@@ -30,9 +32,9 @@ def converted(text: bytes, source: str | None, target: str) -> Converted:
 
 
 def _clauses(view: View, what: str) -> list[Line]:
-    """Return the clauses. Raises UsageError if there are weights or quantifiers."""
+    """Return the clauses. Raises UsageError if there are weights, quantifiers or the like."""
     if view.format not in ("cnf", "icnf"):
-        name = "weights" if view.format == "wcnf" else "quantifiers"
+        name = _MORE.get(view.format, "quantifiers")
         raise UsageError(f"{what} has no {name}: convert to smt2, or remove them")
     return [line for line in view.lines() if line.prefix in (b"", b"a")]
 
@@ -59,16 +61,31 @@ def _clause(literals: Sequence[int]) -> bytes:
     return b"false" if not words else words[0] if len(words) == 1 else b"(or %s)" % b" ".join(words)
 
 
+def _constraint(line: Line) -> bytes:
+    """Return a clause, a parity or a cardinality as a term."""
+    prefix, literals = line
+    if prefix[:1] == b"x" and literals:
+        words = b" ".join(map(_literal, literals))
+        return b"(xor %s)" % words if len(literals) > 1 else words
+    if prefix[:1] == b"k":
+        words = b" ".join(b"(ite %s 1 0)" % _literal(each) for each in literals)
+        return b"(>= (+ 0 0 %s) %s)" % (words, prefix[2:])
+    return _clause(literals)
+
+
 def _script(view: View) -> Iterator[bytes]:
+    if view.format == "dqdimacs":
+        raise UsageError("smt2 has no dependency sets: remove the lines with d")
     if view.format == "qdimacs":
         yield from _quantified(view)
         return
-    yield b"(set-logic %s)" % (b"ALL" if view.format == "wcnf" else b"QF_UF")
+    yield b"(set-logic %s)" % (b"ALL" if view.format in ("wcnf", "knf") else b"QF_UF")
     yield from (b"(declare-const v%d Bool)" % each for each in view.variables)
     asked = False
-    for prefix, literals in view.lines():
-        if not prefix or (view.format == "wcnf" and view.is_hard(prefix)):
-            yield b"(assert %s)" % _clause(literals)
+    for line in view.lines():
+        prefix, literals = line
+        if prefix[:1] in (b"", b"x", b"k") or (view.format == "wcnf" and view.is_hard(prefix)):
+            yield b"(assert %s)" % _constraint(line)
         elif view.format == "icnf" and prefix == b"a":
             asked = True
             yield b"(check-sat-assuming (%s))" % b" ".join(map(_literal, literals))
@@ -126,10 +143,10 @@ def _lines(view: View) -> Iterator[str]:
     )
     if sizes:
         yield "clauses by length: " + ", ".join(f"{n}: {sizes[n]:,}" for n in sorted(sizes))
-    prefixes = Counter(view.prefixes)
-    for prefix, what in ((b"h", "hard clauses"), (b"a", "lines with a"), (b"e", "lines with e")):
-        if prefixes[prefix]:
-            yield f"{what}: {prefixes[prefix]:,}"
+    begin = Counter(each[:1].decode() for each in view.prefixes)
+    for letter in "haedxk":
+        if begin[letter]:
+            yield f"lines with {letter}: {begin[letter]:,}"
     used = set(view.literals)
     clauses = [view.line(at) for at in range(len(view)) if view.counts(at)]
     pure = sum(-each not in used for each in used)

@@ -71,5 +71,5 @@ def diagram(view: View) -> Diagram:
             node = view.nodes[at]
             label = f"clause {len(nodes) - len(variables) + 1}"
             start, end = view.document.start[node], view.document.end[node]
-            nodes.append(Node(label, "", "root", start, end, edges))
+            nodes.append(Node(label, view.prefixes[at].decode(), "root", start, end, edges))
     return Diagram("graph", nodes)

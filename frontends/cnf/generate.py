@@ -15,14 +15,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations, product
-from math import isqrt
+from math import ceil, isqrt
 from pathlib import Path
 from random import Random
 from typing import Any, Literal, TypeAlias, cast
 
 from reducekit.errors import ParseError, UsageError
 from reducekit.frontends import mutation
-from reducekit.frontends.cnf.reader import Format, Line, View, problems, write
+from reducekit.frontends.cnf.reader import Format, Line, View, is_list, problems, write
 from reducekit.frontends.mutation import Mutants, MutatingGenerator, drawn_size
 from reducekit.frontends.solver_options import in_comments, of_command
 from reducekit.offers import FormatOption, Generated, Generation
@@ -82,28 +82,26 @@ def changed(dice: Random, seed: Seed, other: Seed | None) -> bytes | None:
         return None
     text = write(seed.format, lines, seed.variables)
     # Other formats can only have a wrong header, and `write` computes it.
-    if seed.format == "qdimacs" and len(problems(View(text))) > seed.flaws:
+    if seed.format in QUANTIFIED and len(problems(View(text))) > seed.flaws:
         return None
     return text
 
 
 def _is_clause(seed: Seed, line: Line) -> bool:
-    return seed.format == "wcnf" or not line.prefix
+    return not is_list(line.prefix)
 
 
 def joined(dice: Random, first: Seed, second: Seed) -> Seed:
     """Return the conjunction of two formulas, whose variables are the same ones or others."""
-    common = dice.random() < _SHARED and first.format != "qdimacs"  # none is quantified twice
+    common = dice.random() < _SHARED and first.format not in QUANTIFIED  # none is bound twice
     by = 0 if common else first.variables
     moved = [
         Line(prefix, tuple(each + by if each > 0 else each - by for each in literals))
         for prefix, literals in second.lines
     ]
-    if first.format == "qdimacs":
-        blocks = [each for each in (*first.lines, *moved) if each.prefix]
-        lines = (*blocks, *(each for each in (*first.lines, *moved) if not each.prefix))
-    else:
-        lines = (*first.lines, *moved)
+    lines = (*first.lines, *moved)
+    if first.format in QUANTIFIED:
+        lines = tuple(sorted(lines, key=lambda each: not is_list(each.prefix)))
     variables = max(first.variables, second.variables + by)
     return Seed(first.format, lines, variables, first.flaws + second.flaws)
 
@@ -172,7 +170,8 @@ _CHANGES: tuple[_Change, ...] = (
 Shape: TypeAlias = Literal["uniform", "layers", "parity", "cardinality", "pigeons"]
 Clause: TypeAlias = list[int]
 SHAPES: tuple[Shape, ...] = ("uniform", "layers", "parity", "cardinality", "pigeons")
-FORMATS: tuple[Format, ...] = ("cnf", "icnf", "qdimacs", "wcnf")
+FORMATS: tuple[Format, ...] = ("cnf", "dqdimacs", "icnf", "knf", "qdimacs", "wcnf", "xcnf")
+QUANTIFIED = ("qdimacs", "dqdimacs")
 ANY = "any"
 THRESHOLDS = {2: 1.0, 3: 4.267, 4: 9.931, 5: 21.117, 6: 43.37, 7: 87.79}
 """Clauses per variable, by the length of a clause."""
@@ -182,6 +181,9 @@ Mandler, FOCS 2002)."""
 _SMALLEST = 5
 _TOP = 10  # the largest weight
 _SOFT = 0.3  # of the clauses of WCNF
+_LEFT: Mapping[Format, float] = {"qdimacs": 0.6, "dqdimacs": 0.6, "xcnf": 0.85, "knf": 0.9}
+"""The share of clauses that leaves half of the formulas satisfiable, by format."""
+_PARITIES, _CARDINALITIES = 0.1, 0.06  # of the clauses of XCNF and KNF
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +202,7 @@ def generate_text(parameters: Parameters, seed: int) -> bytes:
     rng = random.Random(f"cnf {seed} {parameters}")
     clauses = [each for each in _SHAPES[parameters.shape](rng, parameters) if each]
     rng.shuffle(clauses)
+    del clauses[ceil(len(clauses) * _LEFT.get(parameters.format, 1)) :]
     for each in clauses:
         rng.shuffle(each)
     return write(parameters.format, _lines(rng, parameters.format, clauses), parameters.variables)
@@ -207,17 +210,48 @@ def generate_text(parameters: Parameters, seed: int) -> bytes:
 
 def _lines(rng: random.Random, notation: Format, clauses: Sequence[Clause]) -> list[Line]:
     """Return the lines of clauses, with the weights, quantifiers or queries of a format."""
-    if notation == "wcnf":
-        return [Line(_weight(rng), each) for each in clauses]
-    lines = [Line(b"", each) for each in clauses]
+    prefix = _PREFIXES.get(notation, _none)
+    lines = [Line(prefix(rng, each), each) for each in clauses]
     largest = max((abs(literal) for each in clauses for literal in each), default=1)
-    if notation == "qdimacs":
-        return [*_quantifiers(rng, largest), *lines]
+    if notation in QUANTIFIED:
+        blocks = list(_quantifiers(rng, largest))
+        return [*(blocks if notation == "qdimacs" else _dependencies(rng, blocks)), *lines]
     return list(_with_queries(rng, lines, largest)) if notation == "icnf" else lines
 
 
-def _weight(rng: random.Random) -> bytes:
-    return b"%d" % rng.randint(1, _TOP) if rng.random() < _SOFT else b"h"
+def _none(rng: random.Random, clause: Clause) -> bytes:
+    return b""
+
+
+def _bound(rng: random.Random, clause: Clause) -> bytes:
+    """Draw the bound of a cardinality; most clauses stay, or hardly any formula is satisfiable."""
+    few = len(clause) < 3 or rng.random() >= _CARDINALITIES
+    return b"" if few else b"k %d" % rng.randint(2, len(clause) - 1)
+
+
+_PREFIXES: Mapping[Format, Callable[[random.Random, Clause], bytes]] = {
+    "wcnf": lambda rng, clause: b"%d" % rng.randint(1, _TOP) if rng.random() < _SOFT else b"h",
+    "xcnf": lambda rng, clause: b"x" if rng.random() < _PARITIES else b"",
+    "knf": _bound,
+}
+"""What stands before a clause, by format."""
+
+
+def _dependencies(rng: random.Random, blocks: Sequence[Line]) -> Iterator[Line]:
+    """Yield the prefix where existential variables depend on some universal ones: the innermost."""
+    universal = [each for prefix, names in blocks if prefix == b"a" for each in names]
+    later: list[Line] = []
+    for at, block in enumerate(blocks, 1):
+        if block.prefix == b"a" or (at < len(blocks) and rng.random() < 0.5):
+            yield block
+        else:
+            drawn = (rng.sample(universal, rng.randint(0, len(universal))) for _ in block.literals)
+            later += map(_depends, block.literals, drawn)
+    yield from later
+
+
+def _depends(variable: int, universal: list[int]) -> Line:
+    return Line(b"d", [variable, *sorted(universal)])
 
 
 def _quantifiers(rng: random.Random, largest: int) -> Iterator[Line]:
@@ -419,7 +453,7 @@ class CnfGenerator(MutatingGenerator[Seed]):
 
     def _mutants_of(self, path: Path) -> Mutants[Seed]:
         notation = self.values["notation"]
-        suffixes = (".cnf", ".dimacs", *(f".{each}" for each in FORMATS if each != "cnf"))
+        suffixes = tuple({".cnf", ".dimacs", f".{notation}"})
         noun = f"formulas in the format {notation} that have a clause (`notation` names another)"
         return Mutants(path, suffixes, noun, partial(seed_of, notation=notation), changed)
 
@@ -447,8 +481,9 @@ GENERATION = Generation(
     CnfGenerator,
     OPTIONS,
     "Clauses drawn where half of the formulas are satisfiable, layers with gates, parities, "
-    "cardinalities, pigeons in holes. QDIMACS adds quantifiers, WCNF weights, ICNF queries under "
-    "assumptions. With --mutate, formulas that are slightly changed.",
+    "cardinalities, pigeons in holes. QDIMACS adds quantifiers, DQDIMACS dependencies, WCNF "
+    "weights, XCNF parities, KNF cardinalities, ICNF queries under assumptions. With --mutate, "
+    "formulas that are slightly changed.",
     changes="mutate",
     presets={
         "uniform": {"shape": "uniform"},

@@ -15,7 +15,7 @@ import re
 import sys
 
 from reducekit.frontends import model_verdict
-from reducekit.frontends.cnf.reader import View
+from reducekit.frontends.cnf.reader import View, is_list
 from reducekit.frontends.model_verdict import Finding
 
 _FOUND = re.compile(rb"^s (?:SATISFIABLE|OPTIMUM FOUND)[ \t\r]*$", re.MULTILINE)
@@ -35,7 +35,7 @@ def judge(text: bytes, output: bytes) -> Finding:
     Raises ParseError if the text is no formula.
     """
     view = View(text)
-    if view.format not in ("cnf", "wcnf"):
+    if view.format not in ("cnf", "wcnf", "xcnf", "knf"):
         return Finding(unknown=f"models of {view.format} are not checked")
     if not has_model(output):
         return Finding()
@@ -53,11 +53,18 @@ def judge(text: bytes, output: bytes) -> Finding:
         return Finding(wrong=f"variable {twice} is both true and false in the model")
     unknown = ""
     for number, (prefix, literals) in enumerate(view.lines(), 1):
-        # In CNF, lines with a prefix list variables.
-        hard = not prefix if view.format == "cnf" else view.is_hard(prefix)
-        if not hard or not true.isdisjoint(literals):
+        if is_list(prefix) or (view.format == "wcnf" and not view.is_hard(prefix)):
             continue
-        if all(-each in true for each in literals):
+        yes = sum(each in true for each in literals)
+        unset = len(literals) - yes - sum(-each in true for each in literals)
+        if prefix == b"x":
+            holds, fails = not unset and yes % 2 == 1, not unset and yes % 2 == 0
+        else:
+            bound = int(prefix[2:]) if prefix[:1] == b"k" else 1
+            holds, fails = yes >= bound, yes + unset < bound
+        if holds:
+            continue
+        if fails:
             return Finding(wrong=f"clause {number} is false under the model")
         unknown = unknown or f"clause {number} has no value under the model"
     return Finding(unknown=unknown)

@@ -31,6 +31,7 @@ from reducekit.search.problem import (
 
 _PRECISION = 6
 """Numbers are searched up to a part in this power of 2."""
+_WEIGHTED = ("wcnf", "knf")
 _MANY = 4000
 """Of a formula with more clauses, no variable is eliminated: each candidate looks at all."""
 
@@ -77,7 +78,8 @@ def literals(view: View) -> Items:
     """Drops literals."""
     nodes = array("i")
     for clause in range(len(view)):
-        nodes.extend(view.literal_nodes(clause))
+        # The first one of a dependency set is the variable itself.
+        nodes.extend(view.literal_nodes(clause)[view.prefixes[clause] == b"d" :])
     return NodeItems(view.document, nodes, lambda node: Edit(node, ()), "drop literals")
 
 
@@ -217,34 +219,48 @@ class _Least(Search):
         return max(self.low + 1, isqrt(self.low * self.high))
 
 
-@pass_("largest weight", lambda view: view.format == "wcnf")
+@pass_("largest weight", lambda view: view.format in _WEIGHTED)
 def largest_weight(view: View) -> FixedSearch | None:
-    """Makes all larger weights of soft clauses the same: a search by halving."""
-    soft = _soft(view)
-    if not soft:
+    """Makes all larger weights of soft clauses, or bounds, the same: a search by halving."""
+    found = _weights(view)
+    if not found:
         return None
-    nodes = [(view.nodes[clause] + 1, weight) for clause, weight in soft.items()]
     return FixedSearch(
         _Least(
-            lambda most: (Edit(node, (b"%d" % most,)) for node, own in nodes if own > most),
-            "weights", 1, 0, ceil(max(soft.values())),
+            lambda most: (_weigh(view, each, most) for each, own in found.items() if own > most),
+            "weights", 1, 0, ceil(max(found.values())),
         )
     )  # fmt: skip
 
 
-@pass_("weights", lambda view: view.format == "wcnf")
+@pass_("weights", lambda view: view.format in (*_WEIGHTED, "xcnf"))
 def weights(view: View) -> Iterable[Change]:
-    """Makes the weights of soft clauses 1."""
-    for clause in _soft(view):
-        yield Change((Edit(view.nodes[clause] + 1, (b"1",)),), "weights")
+    """Makes the weights of soft clauses 1, and clauses of cardinalities and parities."""
+    for clause in _weights(view):
+        yield Change((_weigh(view, clause, 1),), "weights")
 
 
-def _soft(view: View) -> dict[int, float]:
-    """Return the soft clauses with weights other than 0 and 1, and these."""
+def _weigh(view: View, clause: int, weight: int) -> Edit:
+    """Return the edit that gives a clause a weight, or a bound: with 1 it is an ordinary one."""
+    text = b"%d" % weight if view.format == "wcnf" else b"k %d" % weight if weight > 1 else b""
+    return Edit(view.nodes[clause] + 1, (text,) if text else ())
+
+
+def _weights(view: View) -> dict[int, float]:
+    """Return the soft clauses with weights other than 0 and 1, or the cardinalities, and these.
+
+    Parities count as cardinalities here.
+    """
+    if view.format == "wcnf":
+        return {
+            clause: float(prefix)
+            for clause, prefix in enumerate(view.prefixes)
+            if prefix not in (b"0", b"1") and not view.is_hard(prefix)
+        }
     return {
-        clause: float(prefix)
+        clause: float(prefix[2:] or 0)
         for clause, prefix in enumerate(view.prefixes)
-        if prefix not in (b"0", b"1") and not view.is_hard(prefix)
+        if prefix[:1] in (b"k", b"x")
     }
 
 

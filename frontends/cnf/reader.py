@@ -1,9 +1,15 @@
-"""Reads the formats of SAT solvers: DIMACS CNF, WCNF (MaxSAT), QDIMACS (QBF) and ICNF.
+"""Reads the formats of SAT solvers: DIMACS CNF and its relatives for MaxSAT, QBF, XOR and counting.
 
 All are numbers after a header, with 0 at the end of each clause, and comments. They differ in what
-may stand before the literals of a clause: the weight of a soft clause or `h` (WCNF), `a` and `e`
-for quantified variables (QDIMACS), `a` for the assumptions of a query (ICNF). Comments that
-list variables for model counters (`c p show`, `c ind`) are read as such lists, too.
+may stand before the literals of a clause:
+
+- WCNF: the weight of a soft clause, or `h`;
+- QDIMACS: `a` and `e` for quantified variables; DQDIMACS: `d` for one that depends on others;
+- ICNF: `a` for the assumptions of a query;
+- XCNF: `x` where an odd number of literals is true (CryptoMiniSat);
+- KNF: `k` and the least number of literals that are true (cardinality-cadical).
+
+Comments that list variables for model counters (`c p show`, `c ind`) are read as such lists, too.
 """
 
 from __future__ import annotations
@@ -19,25 +25,47 @@ from reducekit.document import Document
 from reducekit.errors import ParseError
 from reducekit.text import without_mark
 
-Format: TypeAlias = Literal["cnf", "wcnf", "qdimacs", "icnf"]
+Format: TypeAlias = Literal["cnf", "wcnf", "qdimacs", "dqdimacs", "icnf", "xcnf", "knf"]
 LIMIT = 1 << 31
 """One above the largest variable that solvers can read."""
 
-# A word, or what is read as a whole: variables to be counted, a comment, what SATLIB ends with.
+# A word, or what is read as a whole: the beginning of a line that lists variables to be counted, of
+# a parity or of a cardinality; a comment; what SATLIB ends with.
 _TOKEN = re.compile(
-    rb"^[ \t]*(?:(c[ \t]+(?:p[ \t]+show|ind)(?=[ \t]))|(c[^\n]*))|(%[\s\S]*)|\S+", re.MULTILINE
+    rb"^[ \t]*(?:(c[ \t]+(?:p[ \t]+show|ind)(?=[ \t])|x(?=[ \t]*[-0-9])|k[ \t]+[0-9]{1,9}(?=\s))"
+    rb"|(c[^\n]*))|(%[\s\S]*)|\S+",
+    re.MULTILINE,
 )
-_PROJECTED, _COMMENT, _END = 1, 2, 3
-HEADER = re.compile(rb"^[ \t]*p[ \t]+(?:w|inc)?cnf\b([^\n]*)", re.MULTILINE)
+_BEGIN, _COMMENT, _END = 1, 2, 3
+HEADER = re.compile(rb"^[ \t]*p[ \t]+(?:(?:w|inc)?c|k)nf\b([^\n]*)", re.MULTILINE)
 """The line of the header, and what follows the name of the format."""
 _HARD = re.compile(rb"^h(?: -?[0-9]+)* 0\r?$", re.MULTILINE)
 _BEGINNING = 1 << 14  # bytes
 _LITERAL = re.compile(rb"-?(?:0|[1-9][0-9]{0,9})")
 _WEIGHT = re.compile(rb"[0-9]+(?:\.[0-9]+)?")
-_HEADERS: dict[bytes, Format] = {b"cnf": "cnf", b"wcnf": "wcnf", b"inccnf": "icnf"}
-_COUNTS = {"cnf": (2, 2), "wcnf": (2, 3), "icnf": (0, 2)}
+_HEADERS: dict[bytes, Format] = {
+    b"cnf": "cnf", b"wcnf": "wcnf", b"inccnf": "icnf", b"knf": "knf"
+}  # fmt: skip
+_NAMES = {name: word.decode() for word, name in _HEADERS.items()}
+_COUNTS = {"cnf": (2, 2), "wcnf": (2, 3), "icnf": (0, 2), "knf": (2, 2)}
 """The least and the largest number of numbers in a header."""
-_EXPECTED = "expected 'p cnf VARIABLES CLAUSES', 'p wcnf ...', 'p inccnf' or a line of WCNF ('h')"
+_EXPECTED = (
+    "expected 'p cnf VARIABLES CLAUSES', 'p wcnf ...', 'p knf ...', 'p inccnf' or a line of WCNF "
+    "('h')"
+)
+_FORMATS: dict[bytes, tuple[tuple[Format, ...], Format]] = {
+    b"x": (("cnf", "xcnf"), "xcnf"),
+    b"k": (("knf",), "knf"),
+    b"a": (("cnf", "qdimacs", "dqdimacs"), "qdimacs"),
+    b"e": (("cnf", "qdimacs", "dqdimacs"), "qdimacs"),
+    b"d": (("cnf", "qdimacs", "dqdimacs"), "dqdimacs"),
+}
+"""By what a line begins with: the formats in which it may, and that of the file after it."""
+
+
+def is_list(prefix: bytes) -> bool:
+    """Return whether a line is a list of variables or assumptions, so that no header counts it."""
+    return prefix[:1] in (b"a", b"e", b"d", b"c")
 
 
 class Line(NamedTuple):
@@ -51,11 +79,9 @@ class Line(NamedTuple):
 
     def __bytes__(self) -> bytes:
         """Return the text, without a newline."""
-        words = (
-            *((self.prefix,) if self.prefix else ()),
-            *(b"%d" % each for each in self.literals),
-        )
-        return b" ".join((*words, b"0"))
+        words = b" ".join((*(b"%d" % each for each in self.literals), b"0"))
+        blank = b" " if self.prefix not in (b"", b"x") else b""
+        return self.prefix + blank + words
 
 
 class View:
@@ -102,7 +128,7 @@ class View:
 
     def counts(self, clause: int) -> bool:
         """Return whether a header counts the clause: it is no list of variables."""
-        return self.format == "wcnf" or not self.prefixes[clause]
+        return not is_list(self.prefixes[clause])
 
     @cached_property
     def top(self) -> int | None:
@@ -116,9 +142,16 @@ class View:
     @cached_property
     def clauses(self) -> int:
         """The number of clauses that a header counts."""
-        if self.format == "wcnf":
-            return len(self)
-        return self.prefixes.count(b"")
+        return len(self) - sum(map(is_list, self.prefixes))
+
+    @cached_property
+    def universal(self) -> frozenset[int] | None:
+        """The universal variables; None if no variable is quantified."""
+        if self.format not in ("qdimacs", "dqdimacs"):
+            return None
+        return frozenset(
+            each for prefix, literals in self.lines() if prefix == b"a" for each in literals
+        )
 
     @cached_property
     def variables(self) -> Sequence[int]:
@@ -149,7 +182,7 @@ class View:
             (self.clauses if right else max(clauses, fewer)) - fewer,
             *top,
         ]
-        name = "inccnf" if self.format == "icnf" else "wcnf" if self.format == "wcnf" else "cnf"
+        name = _NAMES.get(self.format, "cnf")
         return [Edit(self.header_node, (" ".join(map(str, ("p", name, *numbers))).encode(),))]
 
     def _read(self, text: bytes) -> Document:
@@ -166,7 +199,7 @@ class View:
             kind = match.lastindex
             if first < skip:
                 continue
-            if kind is not None and kind != _PROJECTED:
+            if kind is not None and kind != _BEGIN:
                 if kind == _END or open_at < 0:
                     self.comments.append(len(start))
                     add_leaf(first, last)
@@ -187,7 +220,7 @@ class View:
                 start.append(first)
                 end.append(last)
                 stop.append(0)
-                prefix = self._prefix(word, text, first, kind == _PROJECTED)
+                prefix = self._prefix(word, text, first, kind == _BEGIN)
                 self.prefixes.append(prefix)
                 if prefix:
                     add_leaf(first, last)
@@ -225,10 +258,12 @@ class View:
             raise ParseError("expected the only header before the first clause", text, first)
         self.format, self.header = found, tuple(map(int, words[2:]))
 
-    def _prefix(self, word: bytes, text: bytes, first: int, projected: bool) -> bytes:
-        if projected:
-            return b" ".join(word.split())
-        if self.format == "wcnf":
+    def _prefix(self, word: bytes, text: bytes, first: int, begins: bool) -> bytes:
+        if begins:
+            word = b" ".join(word.split())
+            if word[:1] == b"c":
+                return word
+        elif self.format == "wcnf":
             # `h` only in the format without a header.
             hard = word == b"h" and self.header is None
             if not hard and (_WEIGHT.fullmatch(word) is None or len(word) >= 40):
@@ -237,9 +272,13 @@ class View:
             return word
         if word == b"a" and self.format == "icnf":
             return word
-        if word in (b"a", b"e") and self.format in ("cnf", "qdimacs"):
-            self.format = "qdimacs"
+        within, after = _FORMATS.get(word[:1] if begins else word, ((), self.format))
+        if self.format in within:
+            self.format = "dqdimacs" if self.format == "dqdimacs" else after
             return word
+        if begins:
+            wanted = "a header 'p knf'" if word[:1] == b"k" else "a clause"
+            raise ParseError(f"expected {wanted}, found {word[:1].decode()!r}", text, first)
         return b""
 
 
@@ -258,21 +297,27 @@ def problems(view: View) -> list[str]:
             found.append(f"the header says {view.header[0]} variables, but {largest} is used")
         if view.header[1] != view.clauses:
             found.append(f"the header says {view.header[1]} clauses, but there are {view.clauses}")
-    if view.format == "qdimacs":
+    if view.universal is not None:
         found += _quantifier_problems(view)
     return found
 
 
 def _quantifier_problems(view: View) -> Iterator[str]:
     bound: set[int] = set()
+    universal: set[int] = set()
     matrix = False
     for clause, (prefix, literals) in enumerate(view.lines()):
         matrix = matrix or not prefix
-        if prefix not in (b"a", b"e"):
+        if prefix not in (b"a", b"e", b"d"):
             continue
         at = view.document.text.count(b"\n", 0, view.document.start[view.nodes[clause]]) + 1
         if matrix:
             yield f"line {at}: a quantifier after the first clause"
+        if prefix == b"d":
+            if strange := sorted(set(literals[1:]) - universal):
+                yield f"line {at}: variable {strange[0]} is depended on, but not universal"
+            literals = literals[:1]
+        universal.update(literals if prefix == b"a" else ())
         twice = sorted(bound.intersection(literals))
         if twice:
             yield f"line {at}: variable {twice[0]} is quantified twice"
@@ -289,6 +334,7 @@ def write(format_name: Format, lines: Iterable[Line | Sequence[int]], variables:
         out.insert(0, b"p inccnf")
     elif format_name != "wcnf":
         largest = max((abs(lit) for each in all_lines for lit in each.literals), default=0)
-        count = sum(not each.prefix for each in all_lines)
-        out.insert(0, b"p cnf %d %d" % (max(largest, variables), count))
+        count = sum(not is_list(each.prefix) for each in all_lines)
+        name = _NAMES.get(format_name, "cnf").encode()
+        out.insert(0, b"p %b %d %d" % (name, max(largest, variables), count))
     return b"\n".join((*out, b""))

@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 
 from reducekit.change import Change, Edit
 from reducekit.format import pass_
-from reducekit.frontends.cnf.reader import LIMIT, Line, View
+from reducekit.frontends.cnf.reader import LIMIT, Line, View, is_list
 from reducekit.search.problem import (
     IndependentItems,
     Items,
@@ -22,7 +22,6 @@ from reducekit.search.problem import (
 
 TRUE = LIMIT
 """A literal that is true; -TRUE is false."""
-_LISTS = (b"a", b"e")
 _WIDE = 8
 """Of longer clauses no pairs are looked at: there are too many."""
 _EACH = 2
@@ -53,7 +52,7 @@ class _Replaced(IndependentItems, Generic[_T]):
         dropped = set(gone)
         edits: list[Edit] = []
         for clause in touched:
-            line = replaced(view.line(clause), image)
+            line = replaced(view.line(clause), image, view.universal)
             edits.append(Edit(view.nodes[clause], () if line is None else (bytes(line),)))
             if view.counts(clause):
                 (dropped.add if line is None else dropped.discard)(clause)
@@ -74,25 +73,85 @@ class _Replaced(IndependentItems, Generic[_T]):
         return self._earlier[1:]
 
 
-def replaced(line: Line, image: _Image) -> Line | None:
-    """Return a clause after a replacement of variables; None if it is true, or an empty list."""
-    listed = line.prefix in _LISTS or line.prefix.startswith(b"c")
+def replaced(line: Line, image: _Image, universal: frozenset[int] | None = None) -> Line | None:
+    """Return a clause after a replacement of variables; None if it is true, or an empty list.
+
+    `universal` as in `View.universal`.
+    """
+    prefix, before = line
+    kind = prefix[:1]
+    literals = [image.get(each, each) if each > 0 else -image.get(-each, -each) for each in before]
+    if is_list(prefix):
+        return _listed(prefix, before, literals, universal)
+    if kind == b"x":
+        return _parity(literals)
+    if kind == b"k":
+        return _at_least(int(prefix[2:]), literals)
     found: dict[int, None] = {}
-    for literal in line.literals:
-        becomes = image.get(abs(literal))
-        if becomes is None:
-            becomes = literal
-        elif literal < 0:
-            becomes = -becomes
-        if listed:
-            # Of quantified and counted variables only names are left; assumptions keep signs.
-            if abs(becomes) != TRUE:
-                found[abs(becomes) if literal > 0 and line.prefix != b"a" else becomes] = None
-        elif becomes == TRUE or -becomes in found:
+    for literal in literals:
+        if literal == TRUE or -literal in found:
             return None
-        elif becomes != -TRUE:
-            found[becomes] = None
-    return None if listed and not found else Line(line.prefix, list(found))
+        if literal != -TRUE:
+            found[literal] = None
+    return Line(prefix, list(found))
+
+
+def _listed(
+    prefix: bytes, before: Sequence[int], after: Sequence[int], universal: frozenset[int] | None
+) -> Line | None:
+    """Return a list of variables or assumptions: what has become a constant is no longer in it.
+
+    A quantified variable that has become another one is that, which is bound where it is.
+    """
+    if prefix == b"d" and [*before[:1]] != [*after[:1]]:
+        return None
+    found: dict[int, None] = {}
+    for at, (was, literal) in enumerate(zip(before, after, strict=True)):
+        if abs(literal) == TRUE:
+            continue
+        if universal is None:
+            # Of counted variables only names are left; assumptions keep signs.
+            found[literal if prefix == b"a" else abs(literal)] = None
+        elif was == literal or (prefix == b"d" and at and abs(literal) in universal):
+            found[abs(literal)] = None
+    return Line(prefix, list(found)) if found or (universal is None and prefix == b"a") else None
+
+
+def _parity(literals: Iterable[int]) -> Line | None:
+    """Return the clause by which an odd number of literals is true, each variable once."""
+    odd, found = True, dict[int, None]()
+    for literal in literals:
+        variable = abs(literal)
+        odd ^= (literal < 0) != (variable == TRUE)
+        if variable in found:
+            del found[variable]
+        elif variable != TRUE:
+            found[variable] = None
+    if not found:
+        return Line(b"", []) if odd else None
+    first, *rest = found
+    return Line(b"x", [first if odd else -first, *rest])
+
+
+def _at_least(bound: int, literals: Iterable[int]) -> Line | None:
+    """Return the clause by which so many literals are true; of two opposite ones, one is.
+
+    Each once, as solvers ask for: of equal ones only one is left.
+    """
+    found: dict[int, None] = {}
+    for literal in literals:
+        if literal == TRUE:
+            bound -= 1
+        elif -literal in found:
+            bound -= 1
+            del found[-literal]
+        elif literal != -TRUE:
+            found[literal] = None
+    if bound <= 0:
+        return None
+    if bound > len(found):
+        return Line(b"", [])
+    return Line(b"k %d" % bound, list(found))
 
 
 def _constant(view: View, *, against: bool) -> Items:

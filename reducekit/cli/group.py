@@ -45,7 +45,7 @@ TITLES = {
     "aiger": "an AIGER file, text or binary",
     "btor": "a BTOR or BTOR2 file",
     "smt2": "an SMT-LIB v2 script",
-    "cnf": "a DIMACS CNF, WCNF, QDIMACS or ICNF file",
+    "cnf": "a DIMACS file: CNF, WCNF, QDIMACS, DQDIMACS, ICNF, XCNF or KNF",
     "isolate": "the difference between a file that fails and one that passes",
     "text": "any text, by its structure",
     "trace": "a trace of API calls",

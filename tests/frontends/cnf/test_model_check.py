@@ -13,6 +13,8 @@ from reducekit.frontends.model_verdict import Finding
 
 CNF = b"p cnf 4 4\n1 2 0\n-1 3 0\n-2 3 0\nc on its own\n4 0\n"
 OLD = b"p wcnf 2 3 9\n9 1 2 0\n2 -1 0\n3 -2 0\n"
+XOR = b"p cnf 3 2\nx1 2 0\nx 1 2 3 0\n"
+KNF = b"p knf 3 1\nk 2 1 2 3 0\n"
 NEW = b"h 1 2 0\n2 -1 0\n3 -2 0\n"
 
 
@@ -72,6 +74,10 @@ def test_a_wrong_model_is_told_and_reduced(tmp_path: Path) -> None:
         (OLD, b"o 0\ns OPTIMUM FOUND\nv -1 -2 0\n", "clause 1 is false under the model", ""),
         (NEW, b"o 2\ns OPTIMUM FOUND\nv 10\n", "", ""),
         (NEW, b"o 0\ns OPTIMUM FOUND\nv 00\n", "clause 1 is false under the model", ""),
+        (XOR, b"s SATISFIABLE\nv 1 -2 3 0\n", "clause 2 is false under the model", ""),
+        (XOR, b"s SATISFIABLE\nv 1 -2 0\n", "", "clause 2 has no value under the model"),
+        (KNF, b"s SATISFIABLE\nv 1 -2 3 0\n", "", ""),
+        (KNF, b"s SATISFIABLE\nv 1 -2 -3 0\n", "clause 1 is false under the model", ""),
         (b"p cnf 1 1\na 1 0\n1 0\n", b"s SATISFIABLE\nv 1 0\n", "",
          "models of qdimacs are not checked"),
     ],
