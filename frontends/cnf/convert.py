@@ -9,7 +9,7 @@ from typing import get_args
 from reducekit.errors import UsageError
 from reducekit.frontends.cnf.drawing import matrix
 from reducekit.frontends.cnf.reader import Format, Line, View, problems, recognises, write
-from reducekit.frontends.cnf.variables import joined
+from reducekit.frontends.common.variables import joined
 from reducekit.offers import Conversions, Converted, Inspection, Notation
 
 _SUFFIXES = {

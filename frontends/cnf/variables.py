@@ -4,83 +4,37 @@ Clauses that become true go, literals that become false too, so that an unsatisf
 so. Every change brings the header along.
 """
 
-from __future__ import annotations
-
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import combinations
-from typing import Generic, TypeVar
 
-from reducekit.change import Change, Edit
 from reducekit.format import pass_
-from reducekit.frontends.cnf.reader import LIMIT, Line, View, is_list
-from reducekit.search.problem import (
-    IndependentItems,
-    Items,
-    Selection,
+from reducekit.frontends.cnf.reader import Line, View, is_list
+from reducekit.frontends.common.variables import (
+    TRUE,
+    Image,
+    Replaced,
+    Rewrite,
+    constant,
+    image_of,
+    joined,
 )
+from reducekit.search.problem import Items
 
-TRUE = LIMIT
-"""A literal that is true; -TRUE is false."""
 _WIDE = 8
 """Of longer clauses no pairs are looked at: there are too many."""
 _EACH = 2
 """Literals of other variables that a variable is replaced by, besides those of the one before."""
-_Image = Mapping[int, int]
-"""What variables become: literals, TRUE or -TRUE."""
-_T = TypeVar("_T")
 
 
-class _Replaced(IndependentItems, Generic[_T]):
-    """Replacements as items; `image` says what variables become by some of them, in order."""
-
-    def __init__(
-        self, view: View, items: Sequence[_T], image: Callable[[Iterable[_T]], _Image],
-        what: str, weights: Sequence[int] | None = None,
-    ) -> None:  # fmt: skip
-        self.view, self.items, self.what = view, items, what
-        self._image = image
-        self.weights: Sequence[int] = weights or b"\1" * len(items)
-        self._earlier: tuple[Selection | None, _Image, frozenset[int]] = (None, {}, frozenset())
-
-    def change(self, chosen: Selection, taken: Selection) -> Change:
-        view = self.view
-        before, gone = self._after(taken)
-        image = self._image(self.items[item] for item in sorted({*chosen, *taken}))
-        changed = [each for each, becomes in image.items() if before.get(each) != becomes]
-        touched = sorted({clause for each in changed for clause in view.occurrences[each]})
-        dropped = set(gone)
-        edits: list[Edit] = []
-        for clause in touched:
-            line = replaced(view.line(clause), image, view.universal)
-            edits.append(Edit(view.nodes[clause], () if line is None else (bytes(line),)))
-            if view.counts(clause):
-                (dropped.add if line is None else dropped.discard)(clause)
-        return Change((*view.head(len(dropped)), *edits), self.what)
-
-    def _after(self, taken: Selection) -> tuple[_Image, frozenset[int]]:
-        """Return what variables have become, and which clauses are gone that a header counts."""
-        if self._earlier[0] is not taken:
-            view = self.view
-            image = self._image(self.items[item] for item in sorted(taken))
-            touched = {clause for each in image for clause in view.occurrences[each]}
-            gone = (
-                clause
-                for clause in touched
-                if view.counts(clause) and replaced(view.line(clause), image) is None
-            )
-            self._earlier = (taken, image, frozenset(gone))
-        return self._earlier[1:]
-
-
-def replaced(line: Line, image: _Image, universal: frozenset[int] | None = None) -> Line | None:
+def replaced(line: Line, image: Image, universal: frozenset[int] | None = None) -> Line | None:
     """Return a clause after a replacement of variables; None if it is true, or an empty list.
 
     `universal` as in `View.universal`.
     """
     prefix, before = line
     kind = prefix[:1]
-    literals = [image.get(each, each) if each > 0 else -image.get(-each, -each) for each in before]
+    literals = [image_of(each, image) for each in before]
     if is_list(prefix):
         return _listed(prefix, before, literals, universal)
     if kind == b"x":
@@ -154,54 +108,24 @@ def _at_least(bound: int, literals: Iterable[int]) -> Line | None:
     return Line(b"k %d" % bound, list(found))
 
 
-def _constant(view: View, *, against: bool) -> Items:
-    surplus = dict.fromkeys(view.variables, 0)
-    for literal in view.literals:
-        surplus[abs(literal)] += 1 if literal > 0 else -1
+def _rewrite(view: View) -> Rewrite:
+    def rewritten(clause: int, image: Image) -> bytes | None:
+        line = replaced(view.line(clause), image, view.universal)
+        return None if line is None else bytes(line)
 
-    def image(variables: Iterable[int]) -> _Image:
-        return {each: TRUE if (surplus[each] >= 0) != against else -TRUE for each in variables}
-
-    weights = [len(view.occurrences[each]) for each in view.variables]
-    return _Replaced(view, view.variables, image, "set variables", weights)
+    return rewritten
 
 
-@pass_("constants", lambda view: bool(view.variables))
-def constants(view: View) -> Items:
+@pass_("constants")
+def constants(view: View) -> Items | None:
     """Makes variables constant, so that most of their literals are true."""
-    return _constant(view, against=False)
+    return constant(view, _rewrite(view), against=False)
 
 
-@pass_("other constants", lambda view: bool(view.variables))
-def other_constants(view: View) -> Items:
+@pass_("other constants")
+def other_constants(view: View) -> Items | None:
     """Makes variables constant, so that most of their literals are false."""
-    return _constant(view, against=True)
-
-
-def joined(pairs: Iterable[tuple[int, int]]) -> dict[int, int]:
-    """Return what variables become where each of some is made equal to a literal of another.
-
-    That is a literal of the smallest of all that are equal. A pair that contradicts others says
-    nothing.
-    """
-    parent: dict[int, int] = {}
-
-    def root(literal: int) -> int:
-        variable = abs(literal)
-        way, sign = [], 1
-        while variable in parent:
-            way.append((variable, sign))
-            sign *= 1 if parent[variable] > 0 else -1
-            variable = abs(parent[variable])
-        for each, before in way:
-            parent[each] = before * sign * variable
-        return sign * variable if literal > 0 else -sign * variable
-
-    for pair in pairs:
-        one, other = sorted(map(root, pair), key=abs)
-        if abs(one) != abs(other):
-            parent[abs(other)] = one if other > 0 else -one
-    return {each: root(each) for each in [*parent]}
+    return constant(view, _rewrite(view), against=True)
 
 
 @pass_("merges", lambda view: len(view.variables) > 1)
@@ -230,4 +154,4 @@ def merges(view: View) -> Items:
             many[pair[0]] += 1
             found.setdefault(pair)
     pairs = sorted(found, key=lambda pair: gains[pair])  # a search begins at the end
-    return _Replaced(view, pairs, joined, "merge variables")
+    return Replaced(view, _rewrite(view), pairs, joined, "merge variables")

@@ -15,6 +15,7 @@ from reducekit.frontends.cnf import Cnf, passes, variables
 from reducekit.frontends.cnf.convert import converted
 from reducekit.frontends.cnf.generate import seed_of
 from reducekit.frontends.cnf.reader import Format, Line, View, problems, write
+from reducekit.frontends.common.variables import joined
 from reducekit.search.problem import NOTHING, Items, Selection
 
 Clause = Sequence[int]
@@ -208,7 +209,7 @@ def test_clauses_that_are_true_go() -> None:
 def test_joined_variables_are_equal_in_all_values_that_fulfil_the_pairs(
     pairs: list[tuple[int, int]],
 ) -> None:
-    image = variables.joined(pairs)
+    image = joined(pairs)
     for values in product((False, True), repeat=MOST):
         value = {sign * each: values[each - 1] == (sign > 0) for each in range(1, 6)
                  for sign in (1, -1)}  # fmt: skip
@@ -306,7 +307,7 @@ def test_replaced_variables_have_the_value_of_what_replaces_them(
 def test_a_parity_of_merged_variables_is_that_of_what_they_are_equal_to(
     seed: int, pairs: list[tuple[int, int]]
 ) -> None:
-    image = variables.joined(pairs[::2] + [(one, -other) for one, other in pairs[1::2]])
+    image = joined(pairs[::2] + [(one, -other) for one, other in pairs[1::2]])
     for line in View(formula(seed, "xcnf")).lines():
         found = variables.replaced(line, image)
         for values in product((False, True), repeat=MOST):
