@@ -34,7 +34,7 @@ STARTS: Mapping[str, Sequence[bytes]] = {
         b"c ",
         b"p cnf 9 9\nx",
         b"p knf 9 9\nk 2 ",
-    ],  # fmt: skip
+    ],
     "smt2": [b"(assert ", b'(echo "', b"(assert |", b"(assert (let ((a ", b";"],
     "trace": [b"init\nadd ", b"init\n"],
     "output": [b"sat\n(", b'(error "', b"Assertion `", b"error: ", b"s SATISFIABLE\nv "],
