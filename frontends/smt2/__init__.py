@@ -245,7 +245,7 @@ class Smt2(Format):
 
     @classmethod
     def generation(cls) -> Generation:
-        from reducekit.frontends.smt2.generate.offer import GENERATION
+        from reducekit.frontends.smt2.generate.mutants import GENERATION
 
         return GENERATION
 

@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from reducekit.errors import UsageError
-from reducekit.frontends.smt2.generate.offer import ScriptGenerator
+from reducekit.frontends.smt2.generate.mutants import ScriptGenerator
 from reducekit.frontends.solver_options import (
     Option,
     Options,

@@ -1,4 +1,6 @@
-"""Mutants of scripts: small changes that keep them well sorted, near what solvers are tested with.
+"""What SMT-LIB offers to `generate` and `hunt`: random scripts of a logic, and mutants.
+
+Mutants are small changes that keep scripts well sorted, near what solvers are tested with.
 
 The operators exchange what type-aware mutation does (Park et al., "Generative Type-Aware Mutation
 for Testing SMT Solvers", OOPSLA 2021): other operators of the same rank, other terms of the same
@@ -8,20 +10,31 @@ sort, and operators around terms; two scripts are joined as in fusion (Winterer 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cache, partial
+from pathlib import Path
 from random import Random
+from typing import Any
 
-from reducekit.errors import ParseError
-from reducekit.frontends.mutation import TRIES
+from reducekit.change import Template
+from reducekit.errors import ParseError, UsageError
+from reducekit.frontends.mutation import TRIES, Mutants
+from reducekit.frontends.smt2.generate.scripts import Parameters, generate_script
 from reducekit.frontends.smt2.generate.terms import chosen, literal, with_result
-from reducekit.frontends.smt2.generate.vocabulary import theories_of
-from reducekit.frontends.smt2.language.operators import Signature, signatures, theories_in
+from reducekit.frontends.smt2.generate.vocabulary import ANY, theories_of
+from reducekit.frontends.smt2.language.operators import (
+    EXTENSIONS,
+    Signature,
+    signatures,
+    theories_in,
+)
 from reducekit.frontends.smt2.language.parser import parse
 from reducekit.frontends.smt2.language.sorts import Sort
 from reducekit.frontends.smt2.language.validity import problems
 from reducekit.frontends.smt2.language.view import ScriptView
+from reducekit.frontends.solver_options import in_commands, read_options
+from reducekit.offers import FormatOption, Generated, Generation, InputGenerator, words_of
 
 _DROPPED = (b"set-option", b"set-info", b"exit", b"get-info", b"get-option", b"echo")
 """Commands of seeds that say how a solver is to be run, or what its answer is."""
@@ -130,22 +143,21 @@ def changed(dice: Random, seed: Seed, other: Seed | None) -> bytes | None:
 
 def _changed(dice: Random, seed: Seed) -> bytes:
     document = seed.view.document
-    changes: list[tuple[int, int, bytes]] = []
+    stop = document.stop
+    edits: dict[int, Template] = {}
     for _ in range(TRIES):
-        if len(changes) == 3 or (changes and dice.random() < 0.4) or not seed.terms:
+        if len(edits) == 3 or (edits and dice.random() < 0.4) or not seed.terms:
             break
         node = dice.choice(seed.terms)
         change = dice.choice(_CHANGES)(dice, seed, node)
-        if change is None or any(a < change[1] and change[0] < b for a, b, _ in changes):
-            continue
-        changes.append(change)
-    text = document.text
-    for start, end, new in sorted(changes, reverse=True):
-        text = text[:start] + new + text[end:]
-    return text
+        if change is not None:
+            at, new = change
+            if not any(each < stop[at] and at < stop[each] for each in edits):
+                edits[at] = (new,)
+    return document.render(edits)
 
 
-def _operator(dice: Random, seed: Seed, node: int) -> tuple[int, int, bytes] | None:
+def _operator(dice: Random, seed: Seed, node: int) -> tuple[int, bytes] | None:
     """Exchange the operator of a term for another one of its rank."""
     document = seed.view.document
     head = node + 1
@@ -153,21 +165,18 @@ def _operator(dice: Random, seed: Seed, node: int) -> tuple[int, int, bytes] | N
         return None
     name = document.source(head)
     others = [each for each in _alike(seed.logic).get(name, ()) if each != name]
-    if not others:
-        return None
-    return document.start[head], document.end[head], dice.choice(others)
+    return (head, dice.choice(others)) if others else None
 
 
-def _term(dice: Random, seed: Seed, node: int) -> tuple[int, int, bytes] | None:
+def _term(dice: Random, seed: Seed, node: int) -> tuple[int, bytes] | None:
     """Exchange a term for another one of its sort, or for a literal."""
-    document, sort = seed.view.document, seed.view.script.sort[node]
+    sort = seed.view.script.sort[node]
     assert sort is not None
     new = _any(dice, seed, sort)
-    old = document.source(node)
-    return None if new in (None, old) else (document.start[node], document.end[node], new or b"")
+    return None if new in (None, seed.view.document.source(node)) else (node, new or b"")
 
 
-def _applied(dice: Random, seed: Seed, node: int, keep: bool) -> tuple[int, int, bytes] | None:
+def _applied(dice: Random, seed: Seed, node: int, keep: bool) -> tuple[int, bytes] | None:
     """Exchange a term for an application, of any terms of the script, or one of them the term.
 
     None if there is no operator, no argument, or none that fits what is kept.
@@ -199,7 +208,7 @@ def _applied(dice: Random, seed: Seed, node: int, keep: bool) -> tuple[int, int,
     if not used:
         return None
     name = dice.choice(operator.names).encode()
-    return document.start[node], document.end[node], b"(%s %s)" % (name, b" ".join(parts))
+    return node, b"(%s %s)" % (name, b" ".join(parts))
 
 
 _CHANGES = (_operator, _term, partial(_applied, keep=True), partial(_applied, keep=False))
@@ -268,3 +277,117 @@ def _alike(logic: str) -> dict[bytes, tuple[bytes, ...]]:
         for name in names:
             found[name] = (*found.get(name, ()), *names)
     return found
+
+
+def _most(name: str, default: int, text: str, most: int) -> FormatOption:
+    return FormatOption(name, text, "whole", default, metavar="N", least=1, most=most)
+
+
+OPTIONS: tuple[FormatOption, ...] = (
+    FormatOption(
+        "logic",
+        "The logic, such as QF_LIA or ALL; any: a different one for each file. (Without it: "
+        "bit-vector graphs, as for btor.)",
+        metavar="NAME",
+        default=None,
+    ),
+    _most("asserts", 8, "Maximum number of assertions of a script of --logic.", 100_000),
+    _most("levels", 5, "Maximum depth of its terms.", 12),
+    _most("symbols", 5, "Maximum number of constants of each sort.", 10_000),
+    FormatOption(
+        "mutate",
+        "Change this script, or the scripts of this folder; with --logic also random scripts.",
+        "path",
+        metavar="PATH",
+    ),
+    FormatOption(
+        "mix",
+        "Share of mutants with both --mutate and --logic.",
+        "decimal",
+        0.5,
+        metavar="P",
+        least=0.0,
+        most=1.0,
+        rare=True,
+    ),
+    FormatOption(
+        "seed_options", "Keep the options and :status of the scripts.", "flag", False, rare=True
+    ),
+    FormatOption(
+        "solver_options",
+        "Set one to three options of a solver in each script: z3, cvc5, yices, or a file of lines "
+        "`name = values`.",
+        metavar="WHICH",
+        default=None,
+    ),
+    FormatOption(
+        "extensions",
+        "With --logic: also sorts and operators of one solver, such as sets; the logic is ALL.",
+        "choice",
+        None,
+        EXTENSIONS,
+        rare=True,
+    ),
+    _most("queries", 2, "Maximum number of check-sat commands; above 1 also push and pop.", 10_000),
+)
+
+
+class ScriptGenerator(InputGenerator):
+    """Makes random scripts by the same parameters, mutants of scripts, or some of each."""
+
+    suffix = ".smt2"
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self._values = {each.name: values[each.name] for each in OPTIONS}
+        names = [each.name for each in fields(Parameters)]
+        self._parameters = Parameters(**{each: values[each] for each in names})
+        if values["extensions"] is not None and values["logic"] is None:
+            raise UsageError("`extensions` requires `logic`")
+        if self._parameters.logic not in (ANY, None):
+            theories_of(self._parameters.logic)  # is there such a logic?
+        self._mutants: Mutants[Seed] | None = None
+        if values["mutate"] is not None:
+            self.well_formed = False
+            keep = values["seed_options"]
+            self._mutants = Mutants(
+                Path(values["mutate"]),
+                (".smt2",),
+                "SMT-LIB scripts that declare what they use, and have a check-sat",
+                partial(seed_of, options=keep),
+                changed,
+            )
+            self.files = self._mutants.files
+        self._options = read_options(values["solver_options"], "smt2")
+
+    def generate(self, seed: int) -> Generated:
+        dice = Random(seed)
+        if self._mutants is None or (
+            self._parameters.logic is not None and dice.random() >= self._values["mix"]
+        ):
+            made = generate_script(self._parameters, seed).encode()
+        else:
+            made = self._mutants.mutant(dice)
+        # First in the script: some options cannot be set once there is a logic.
+        return Generated(in_commands(dice, self._options) + made)
+
+    def words(self, seed: int) -> Sequence[str]:
+        return ["--seed", str(seed), *words_of(OPTIONS, self._values)]
+
+
+GENERATION = Generation(
+    ScriptGenerator,
+    OPTIONS,
+    "With --logic, well-sorted scripts of all theories of a logic: Booleans, integers, reals, "
+    "bit-vectors, floating-point numbers, arrays, strings, sequences, datatypes, uninterpreted "
+    "functions, and quantifiers.",
+    default_seed=1,
+    asked_by=("logic", "mutate"),
+    changes="mutate",
+    presets={
+        "any logic": {"logic": "any"},
+        "bit-vectors": {"logic": "QF_ABV"},
+        "strings": {"logic": "QF_SLIA"},
+        "quantifiers": {"logic": "UFLIA"},
+        "many queries": {"logic": "any", "queries": 20},
+    },
+)

@@ -8,8 +8,7 @@ import pytest
 import z3
 
 from reducekit.frontends.mutation import Mutants
-from reducekit.frontends.smt2.generate.mutants import Seed, changed, joined, seed_of
-from reducekit.frontends.smt2.generate.offer import GENERATION
+from reducekit.frontends.smt2.generate.mutants import GENERATION, Seed, changed, joined, seed_of
 from reducekit.frontends.smt2.language.parser import parse
 from reducekit.frontends.smt2.language.validity import problems
 from reducekit.frontends.smt2.language.view import ScriptView
