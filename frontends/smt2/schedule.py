@@ -20,11 +20,7 @@ from reducekit.frontends.smt2.passes.drop import (
     runs,
     single_assert,
 )
-from reducekit.frontends.smt2.passes.graph import (
-    GraphPass,
-    Resorted,
-    fine_graph,
-)
+from reducekit.frontends.smt2.passes.graph import GraphPass, Resorted, fine_graph
 from reducekit.frontends.smt2.passes.lists import (
     attributes,
     pattern_terms,

@@ -16,11 +16,7 @@ from typing import NamedTuple
 
 from reducekit.frontends.smt2.language.commands import symbol
 from reducekit.frontends.smt2.language.parser import TOKEN
-from reducekit.frontends.smt2.language.theories import (
-    INDEXED,
-    INDEXED_CONSTANTS,
-    TAKEN,
-)
+from reducekit.frontends.smt2.language.theories import INDEXED, INDEXED_CONSTANTS, TAKEN
 
 _DEPTH: Mapping[bytes, int] = {b"(": 1, b")": -1}
 _NAMED = b":named"

@@ -10,12 +10,7 @@ from random import Random
 
 from reducekit.frontends.smt2.generate.vocabulary import Vocabulary, spelled
 from reducekit.frontends.smt2.language.operators import Signature
-from reducekit.frontends.smt2.language.sorts import (
-    Sort,
-    is_open,
-    is_variable,
-    substitute,
-)
+from reducekit.frontends.smt2.language.sorts import Sort, is_open, is_variable, substitute
 
 ROUNDING = ("RNE", "RNA", "RTP", "RTN", "RTZ")
 _LETTERS = 'ab01 -A"'

@@ -152,10 +152,7 @@ def _define_funs_rec(walk: Inference, command: int, arguments: list[int]) -> Non
 
 
 def _define_recursive(
-    walk: Inference,
-    command: int,
-    signatures: list[tuple[int, int, int]],
-    bodies: list[list[int]],
+    walk: Inference, command: int, signatures: list[tuple[int, int, int]], bodies: list[list[int]]
 ) -> None:
     """Define functions (name, binders, result sort) with their bodies' nodes."""
     scopes = walk.scopes

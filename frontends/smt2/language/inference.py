@@ -17,13 +17,7 @@ from typing import Any
 from reducekit.document import Document
 from reducekit.frontends.smt2.language.rules import Rule, Sorts, apply_value, unknown
 from reducekit.frontends.smt2.language.scopes import NOTHING, Form, Meaning, Overloads, Scopes
-from reducekit.frontends.smt2.language.sorts import (
-    Sort,
-    bitvector,
-    canonical,
-    compound,
-    index,
-)
+from reducekit.frontends.smt2.language.sorts import Sort, bitvector, canonical, compound, index
 from reducekit.frontends.smt2.language.theories import (
     CONSTANTS,
     INDEXED,

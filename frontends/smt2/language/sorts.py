@@ -212,10 +212,7 @@ def substitute(sort: Sort, bindings: Mapping[str, Sort | int]) -> Sort | None:
 
 
 def parse_sort(
-    document: Document,
-    node: int,
-    meanings: Mapping[bytes, SortMeaning],
-    refs: array[int],
+    document: Document, node: int, meanings: Mapping[bytes, SortMeaning], refs: array[int]
 ) -> Sort | None:
     """Return the sort written at a node, None if it is unknown or not well-formed.
 

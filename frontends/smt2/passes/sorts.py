@@ -13,11 +13,7 @@ from reducekit.frontends.smt2.language.scopes import Definition
 from reducekit.frontends.smt2.language.sorts import FLOATS, Sort, print_sort, substitute
 from reducekit.frontends.smt2.language.view import ScriptView, Terms
 from reducekit.frontends.smt2.passes.declarations import Part, PartItems, bare, body_of
-from reducekit.search.problem import (
-    IndependentChanges,
-    Move,
-    independent,
-)
+from reducekit.search.problem import IndependentChanges, Move, independent
 
 _DECLARES = frozenset(b"declare-fun declare-const declare-var".split())
 # Solvers accept no zero byte in a symbol (standard 2.7, section 3.1), so no name looks like a gap.

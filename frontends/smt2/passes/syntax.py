@@ -24,14 +24,7 @@ from reducekit.frontends.common.items import NodeTree, replaced
 from reducekit.frontends.smt2.language.commands import head_of
 from reducekit.frontends.smt2.language.view import ScriptView, Terms, subterms
 from reducekit.search.lazy import Lazy
-from reducekit.search.problem import (
-    FixedSearch,
-    IndependentItems,
-    Items,
-    Move,
-    Selection,
-    Tree,
-)
+from reducekit.search.problem import FixedSearch, IndependentItems, Items, Move, Selection, Tree
 from reducekit.strategies.vulcan import one_by_one, over_windows
 
 _OPEN = ord("(")
