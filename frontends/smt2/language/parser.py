@@ -1,10 +1,9 @@
 """Lossless parser of SMT-LIB v2 scripts: S-expressions as a Document over the bytes.
 
-Tokens follow the SMT-LIB standard 2.7, section 3.1. A node is an atom or a
-parenthesised list; blanks and comments are text between nodes, so nothing is
-lost: rendering a document without edits returns its bytes. Bytes are never
-decoded, so any encoding survives. Symbols are not validated: what a solver
-accepts is up to the solver.
+Tokens follow the SMT-LIB standard 2.7, section 3.1. A node is an atom or a parenthesised list;
+blanks and comments are text between nodes, so nothing is lost: rendering a document without edits
+returns its bytes. Bytes are never decoded, so any encoding survives. Symbols are not validated:
+what a solver accepts is up to the solver.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Sort rules: how the sort of an application follows from the sorts of its arguments.
 
-A rule takes the list of the arguments' sorts, None where one is unknown, and
-returns the sort of the application; None if it is unknown or the arguments do
-not fit. Arguments of unknown sort are assumed to fit: `(and x y)` is Bool
-whatever x is. A rule never raises and does not change the list.
+A rule takes the list of the arguments' sorts, None where one is unknown, and returns the sort of
+the application; None if it is unknown or the arguments do not fit. Arguments of unknown sort are
+assumed to fit: `(and x y)` is Bool whatever x is. A rule never raises and does not change the list.
 """
 
 from __future__ import annotations

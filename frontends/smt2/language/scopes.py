@@ -1,10 +1,9 @@
 """The meaning of symbols at each point of a script: definitions and their scopes.
 
-There are two name spaces, functions and sorts, each a dict from canonical symbol
-to current meaning. A trail stores the shadowed meanings, so the cost of leaving a
-scope is the number of bindings in it, and a look-up is one dict access however deep
-the scopes nest (ddSMT paper, section 2.1: constant-time caches of visible sorts and
-functions).
+There are two name spaces, functions and sorts, each a dict from canonical symbol to current
+meaning. A trail stores the shadowed meanings, so the cost of leaving a scope is the number of
+bindings in it, and a look-up is one dict access however deep the scopes nest (ddSMT paper, section
+2.1: constant-time caches of visible sorts and functions).
 """
 
 from __future__ import annotations
@@ -30,14 +29,12 @@ from reducekit.frontends.smt2.language.sorts import (
 class Definition(NamedTuple):
     """A symbol that a script introduces.
 
-    `name` is canonical: |x| is x. `kind` is one of fun, define, map, sort,
-    constructor, selector, let, quantifier, parameter, pattern, named. `node`
-    is the symbol, `binder` the form that binds it: the command, the let or
-    quantifier, the `!`, the match case. `parameters` are the argument sorts,
-    `sort` is the result's; None where it is unknown. Of a sort they are its
-    sort variables, and what it stands for; None if it is declared. An argument
-    sort that is unknown leaves `sort` None and `parameters` as many as there are
-    with the empty name in its place.
+    `name` is canonical: |x| is x. `kind` is one of fun, define, map, sort, constructor, selector,
+    let, quantifier, parameter, pattern, named. `node` is the symbol, `binder` the form that binds
+    it: the command, the let or quantifier, the `!`, the match case. `parameters` are the argument
+    sorts, `sort` is the result's; None where it is unknown. Of a sort they are its sort variables,
+    and what it stands for; None if it is declared. An argument sort that is unknown leaves `sort`
+    None and `parameters` as many as there are with the empty name in its place.
     """
 
     name: bytes

@@ -1,8 +1,7 @@
 """The analysis of a script: its commands, scopes and definitions, and the sort of each term.
 
-`analyse` is the only entry point: a linear pass over a parsed document. It never
-raises on ill-formed parts, but leaves their sorts unknown (None) and their
-references unresolved (-1).
+`analyse` is the only entry point: a linear pass over a parsed document. It never raises on
+ill-formed parts, but leaves their sorts unknown (None) and their references unresolved (-1).
 """
 
 from __future__ import annotations
@@ -52,15 +51,13 @@ _REAL_LOGICS = frozenset(
 class Script:
     """The results of the analysis. Lists are indexed by node unless noted otherwise.
 
-    `commands` are the top-level nodes in order and `names` the symbols they
-    start with, b"" without one. `sort` is the sort of a node that stands where a
-    term stands, None if it does not or the sort is unknown. `is_term` is 1 for
-    nodes that stand where a term stands: no symbol at the head of an
-    application, sort, binder, attribute name, index, identifier inside `as`.
-    `refs` is an index into `definitions`: what a symbol refers to, -1 for nothing
-    in the script. `scopes` are the command-level scopes, the root first.
-    `constructors` are the datatype constructors as indices into `definitions`,
-    by the name of the sort.
+    `commands` are the top-level nodes in order and `names` the symbols they start with, b"" without
+    one. `sort` is the sort of a node that stands where a term stands, None if it does not or the
+    sort is unknown. `is_term` is 1 for nodes that stand where a term stands: no symbol at the head
+    of an application, sort, binder, attribute name, index, identifier inside `as`. `refs` is an
+    index into `definitions`: what a symbol refers to, -1 for nothing in the script. `scopes` are
+    the command-level scopes, the root first. `constructors` are the datatype constructors as
+    indices into `definitions`, by the name of the sort.
     """
 
     document: Document

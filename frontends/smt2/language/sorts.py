@@ -1,16 +1,14 @@
 """Sorts of SMT-LIB terms as plain values: parse, print, match and substitute.
 
-A sort is a `str` ("Bool", "Int", a user sort by name) or a tuple of a name and
-its indices or arguments: ("BitVec", 8), ("Array", "Int", "Bool"), ("List",
-"Int"), ("->", "Int", "Int", "Bool") with the result last. Abbreviations are
-expanded, so two sorts are the same if and only if the values are equal. A
-sort variable (a parameter of `par` or `define-sort`) is a `str` that starts
+A sort is a `str` ("Bool", "Int", a user sort by name) or a tuple of a name and its indices or
+arguments: ("BitVec", 8), ("Array", "Int", "Bool"), ("List", "Int"), ("->", "Int", "Int", "Bool")
+with the result last. Abbreviations are expanded, so two sorts are the same if and only if the
+values are equal. A sort variable (a parameter of `par` or `define-sort`) is a `str` that starts
 with an apostrophe, which no symbol does (standard 2.7, section 3.1).
 
-Sorts are bounded: what has more than `MAX_NODES` names, or an index beyond
-`MAX_INDEX`, is unknown (None). So hashing, comparing and recursing over a sort
-is safe and takes constant time whatever the input: abbreviations double in
-size with each line, and inputs nest a million deep.
+Sorts are bounded: what has more than `MAX_NODES` names, or an index beyond `MAX_INDEX`, is unknown
+(None). So hashing, comparing and recursing over a sort is safe and takes constant time whatever the
+input: abbreviations double in size with each line, and inputs nest a million deep.
 """
 
 from __future__ import annotations
@@ -66,10 +64,9 @@ _INDEXED: Mapping[bytes, int] = {b"BitVec": 1, b"FloatingPoint": 2, b"FiniteFiel
 class SortMeaning(NamedTuple):
     """The meaning of a sort symbol at some point of a script.
 
-    `sort` is the sort of the bare symbol and `template` that of the symbol
-    applied to as many arguments as there are `parameters`, which are sort
-    variables; None where that use is not allowed. `definition` is an index
-    into the definitions of the script.
+    `sort` is the sort of the bare symbol and `template` that of the symbol applied to as many
+    arguments as there are `parameters`, which are sort variables; None where that use is not
+    allowed. `definition` is an index into the definitions of the script.
     """
 
     definition: int
@@ -184,9 +181,8 @@ def variables(sort: Sort | int | None) -> set[str]:
 def match(pattern: Sort | int, sort: Sort | int, bindings: dict[str, Sort | int]) -> bool:
     """Match a sort against a pattern with sort variables, adding to `bindings`.
 
-    An Int matches Real, as solvers convert where Ints and Reals are mixed
-    (theory Reals_Ints, notes). Returns False, with part of the bindings made,
-    if it does not match.
+    An Int matches Real, as solvers convert where Ints and Reals are mixed (theory Reals_Ints,
+    notes). Returns False, with part of the bindings made, if it does not match.
     """
     if isinstance(pattern, str):
         if pattern[:1] == "'":

@@ -144,9 +144,8 @@ class Drop:
 class DropBackward:
     """Removes commands, from the end.
 
-    The search runs from the back, and the asserts come last, so they are tried first. In the
-    order of the script, a run of asserts would nearly always contain a declaration that is
-    still needed.
+    The search runs from the back, and the asserts come last, so they are tried first. In the order
+    of the script, a run of asserts would nearly always contain a declaration that is still needed.
     """
 
     name = "commands"

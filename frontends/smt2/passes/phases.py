@@ -1,14 +1,12 @@
 """The substitution phases of the ddSMT paper, in its order, for the classic strategies.
 
-Niemetz and Biere, ddSMT: A Delta Debugger for the SMT-LIB v2 Format, SMT 2013,
-section 2.2: scopes level by level, then commands, then the terms of define-fun,
-assert and get-value commands, with the same steps for each kind. The paper
-repeats each step to a fixpoint; here the rounds do that, as they end only when
-no step succeeds.
+Niemetz and Biere, ddSMT: A Delta Debugger for the SMT-LIB v2 Format, SMT 2013, section 2.2: scopes
+level by level, then commands, then the terms of define-fun, assert and get-value commands, with the
+same steps for each kind. The paper repeats each step to a fixpoint; here the rounds do that, as
+they end only when no step succeeds.
 
-Unlike in the paper's tool, no step leaves a dangling name: let variables that
-would leave their scope are replaced by constants, and a term with a `:named`
-name that is used elsewhere is kept.
+Unlike in the paper's tool, no step leaves a dangling name: let variables that would leave their
+scope are replaced by constants, and a term with a `:named` name that is used elsewhere is kept.
 """
 
 from __future__ import annotations

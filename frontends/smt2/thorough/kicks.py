@@ -1,10 +1,9 @@
 """Escapes local minima: random steps that may make a graph slightly larger, then a new descent.
 
-A kick is a random change of the smallest graph so far, after which it still fails
-and is at most a few tokens larger. A descent continues from there. Its result is
-the next graph to kick unless it is larger; then it is discarded. A descent after
-a kick takes only a few checks, since a refuted candidate is not tried again until
-something near it has changed.
+A kick is a random change of the smallest graph so far, after which it still fails and is at most a
+few tokens larger. A descent continues from there. Its result is the next graph to kick unless it is
+larger; then it is discarded. A descent after a kick takes only a few checks, since a refuted
+candidate is not tried again until something near it has changed.
 
 The seed determines all random choices, so equal scripts have equal results.
 """
