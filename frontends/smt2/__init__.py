@@ -21,7 +21,7 @@ from reducekit.frontends.smt2.language.parser import parse
 from reducekit.frontends.smt2.language.validity import notes, problems
 from reducekit.frontends.smt2.language.view import ScriptView
 from reducekit.frontends.smt2.passes.phases import paper_schedule
-from reducekit.frontends.smt2.passes.spelling import Layout
+from reducekit.frontends.smt2.passes.spelling import Layout, pretty
 from reducekit.frontends.smt2.passes.syntax import hierarchy, identifiers, local, sub_trees, syntax
 from reducekit.frontends.smt2.schedule import own_schedule
 from reducekit.offers import FormatOption, Generation, Part, Probe
@@ -184,8 +184,6 @@ class Smt2(Format):
         return counts
 
     def pretty(self, text: bytes) -> bytes:
-        from reducekit.frontends.smt2.pretty import pretty
-
         return pretty(parse(text))
 
     def remark(self, text: bytes) -> str | None:

@@ -8,17 +8,17 @@ of a reduced script keep their order.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from hashlib import blake2b
-from itertools import accumulate, groupby, repeat
+from itertools import groupby, islice
 from typing import NamedTuple
 
-from reducekit.frontends.smt2.language.commands import symbol
-from reducekit.frontends.smt2.language.parser import TOKEN
+from reducekit.errors import ParseError
+from reducekit.frontends.smt2.language.commands import head_of, symbol
+from reducekit.frontends.smt2.language.parser import TOKEN, parse
 from reducekit.frontends.smt2.language.theories import INDEXED, INDEXED_CONSTANTS, TAKEN
 
-_DEPTH: Mapping[bytes, int] = {b"(": 1, b")": -1}
 _NAMED = b":named"
 _SORTS = frozenset(
     b"declare-sort define-sort declare-datatype declare-datatypes declare-codatatype "
@@ -105,22 +105,19 @@ def pieces(text: bytes, number: int) -> list[Piece] | None:
 @lru_cache(maxsize=4)
 def _read(text: bytes) -> _Script | None:
     """Read a script; None if it cannot be read. Cached: a check asks for several variants."""
-    tokens: list[bytes] = TOKEN.findall(text)
-    if sum(map(len, tokens)) != len(text):
+    try:
+        document = parse(text)
+    except ParseError:
         return None
-    depths = list(accumulate(map(_DEPTH.get, tokens, repeat(0))))
-    if not depths or depths[-1] or min(depths) < 0:
-        return None
-    commands, begin = list[_Command](), 0
-    for end in [at for at, depth in enumerate(depths) if not depth and tokens[at] == b")"]:
-        own = tokens[begin : end + 1]
-        opened = own.index(b"(")
-        atoms = filter(_is_atom, own[opened + 1 :])
-        head = next(atoms, b"")
-        name = symbol(next(atoms, b"")) if head in _NAMING else b""
-        commands.append(_Command(len(commands), own, head, name, b"".join(own[opened:])))
-        begin = end + 1
-    if any(map(_is_atom, tokens[begin:])):
+    commands, end = list[_Command](), 0
+    for node in document.children(0):
+        head = head_of(document, node)
+        first = [*islice(document.children(node), 2)][1:] if head in _NAMING else []
+        name = symbol(document.source(first[0])) if first else b""
+        tokens = TOKEN.findall(text, end, document.end[node])
+        commands.append(_Command(len(commands), tokens, head, name, document.source(node)))
+        end = document.end[node]
+    if not commands or any(b"(" not in each.tokens for each in commands):
         return None
     names = dict.fromkeys(each.name for each in commands if each.name)
     runs = [
@@ -131,13 +128,9 @@ def _read(text: bytes) -> _Script | None:
     return _Script(
         runs,
         [name for name in names if name not in _RESERVED],
-        frozenset(tokens),
-        b"".join(tokens[begin:]),
+        frozenset(token for each in commands for token in each.tokens),
+        text[end:],
     )
-
-
-def _is_atom(token: bytes) -> bool:
-    return not token.isspace() and token[:1] not in b"();"
 
 
 def _runs(commands: list[_Command]) -> list[list[_Command]]:

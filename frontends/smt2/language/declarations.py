@@ -171,8 +171,7 @@ def _define_recursive(
     for position, terms in enumerate(bodies):
         mark = scopes.mark()
         for definition in inner[position] if position < len(inner) else ():
-            variable = scopes.definitions[definition]
-            scopes.bind(variable.name, (variable.sort, definition, None, None))
+            scopes.bind_value(definition)
         if terms:
             walk.visit(terms[0], walk.document.stop[terms[-1]])
         scopes.undo(mark)

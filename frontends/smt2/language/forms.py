@@ -42,8 +42,7 @@ def _let(walk: Inference, node: int) -> Iterator[Segment]:
     mark = scopes.mark()
     new = [scopes.add(name, "let", node, (), walk.only(name + 1, stop[name - 1])) for name in names]
     for definition in new:
-        bound = scopes.definitions[definition]
-        scopes.bind(bound.name, (bound.sort, definition, None, None))
+        scopes.bind_value(definition)
     yield body, last
     scopes.undo(mark)
     sort[node] = walk.only(body, last)
@@ -183,20 +182,12 @@ def _pattern(walk: Inference, pattern: int, case: int, matched: Sort | None) -> 
     if used is not None and used.kind == "constructor":
         scopes.refs[head] = meaning[1]
     elif not nested:
-        _pattern_variable(walk, pattern, case, matched)
-        return
-    if not nested:
-        return
+        scopes.bind_value(scopes.add(pattern, "pattern", case, (), matched))
     sorts = _field_sorts(used, matched)
     for position, variable in enumerate(list(document.children(pattern))[1:]):
         sort = sorts[position] if position < len(sorts) else None
         if document.text[document.start[variable]] != _OPEN:
-            _pattern_variable(walk, variable, case, sort)
-
-
-def _pattern_variable(walk: Inference, node: int, case: int, sort: Sort | None) -> None:
-    definition = walk.scopes.add(node, "pattern", case, (), sort)
-    walk.scopes.bind(walk.scopes.definitions[definition].name, (sort, definition, None, None))
+            scopes.bind_value(scopes.add(variable, "pattern", case, (), sort))
 
 
 def _root(walk: Inference, node: int) -> None:

@@ -129,14 +129,9 @@ class Scopes:
         binder: int,
         parameters: tuple[Sort, ...],
         sort: Sort | None,
-        name: bytes | None = None,
     ) -> int:
         """Add a definition without making it visible; return its index."""
-        document = self.document
-        if name is None:
-            name = document.text[document.start[node] : document.end[node]]
-            if name[:1] == b"|":
-                name = canonical(name)
+        name = canonical(self.document.source(node))
         self.definitions.append(Definition(name, kind, node, binder, parameters, sort))
         return len(self.definitions) - 1
 
@@ -163,6 +158,11 @@ class Scopes:
             functions = self.functions
             self._trail.append((functions, name, functions.get(name)))
             functions[name] = meaning
+
+    def bind_value(self, definition: int) -> None:
+        """Make a symbol visible that is no function."""
+        name, _, _, _, _, sort = self.definitions[definition]
+        self.bind(name, (sort, definition, None, None))
 
     def bind_sort(self, name: bytes, meaning: SortMeaning) -> None:
         """Give a sort symbol a meaning."""
@@ -212,10 +212,7 @@ class Scopes:
                 self.note_uses(variable, after)
             variable = after
         for definition in new:
-            self.bind(
-                self.definitions[definition].name,
-                (self.definitions[definition].sort, definition, None, None),
-            )
+            self.bind_value(definition)
         return found
 
     def _rule(self, parameters: tuple[Sort, ...], sort: Sort | None) -> Rule:

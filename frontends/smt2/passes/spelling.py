@@ -30,7 +30,7 @@ from reducekit.search.selecting import Selecting, Selector
 # Strings and quoted symbols are matched first, so that their blanks are kept.
 _GAP = re.compile(rb"(%s|%s)|(?:[ \t\r\n\f\v]|;[^\n]*)+" % (STRING, QUOTED))
 _UNTIDY = re.compile(rb"[\t\r\n\f\v;]|  |\( | \)")
-_AFTER_OPEN, _BEFORE_CLOSE = ord("("), ord(")")
+_OPEN, _CLOSE = ord("("), ord(")")
 
 
 def tidy(document: Document) -> bytes:
@@ -64,11 +64,50 @@ def tidy_command(source: bytes) -> bytes:
             continue
         begin, end = match.span()
         out += source[last:begin]
-        if source[begin - 1] != _AFTER_OPEN and source[end] != _BEFORE_CLOSE:
+        if source[begin - 1] != _OPEN and source[end] != _CLOSE:
             out += b" "
         last = end
     out += source[last:]
     return bytes(out)
+
+
+_COLUMNS = 80
+_INDENT = 2
+_DEEPEST = 40  # the maximum indentation, or the text of a deep term would be quadratic in size
+
+
+def pretty(document: Document) -> bytes:
+    """Return the pretty-printed script, with the same tokens but without comments."""
+    return b"".join(_pretty_command(document, node) + b"\n" for node in document.children(0))
+
+
+def _pretty_command(document: Document, root: int) -> bytes:
+    text, start, end = document.text, document.start, document.end
+    out: list[bytes] = []
+    stack: list[bytes | tuple[int, int]] = [(root, 0)]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, bytes):
+            out.append(item)
+            continue
+        node, indent = item
+        children = list(document.children(node)) if text[start[node]] == _OPEN else []
+        if not children or end[node] - start[node] <= _COLUMNS - indent:
+            out.append(tidy_command(document.source(node)))
+            continue
+        inner = min(indent + _INDENT, _DEEPEST)
+        # The head, and the atoms up to the first list, stay on the first line.
+        lists = (n for n, child in enumerate(children) if text[start[child]] == _OPEN)
+        head = next(lists, 1)
+        named = b" ".join(document.source(each) for each in children[:head])
+        out.append(b"(" + named)
+        newline = b"\n" + b" " * inner
+        stack.append(b")")
+        for number in range(len(children) - 1, head - 1, -1):
+            stack.append((children[number], inner))
+            if number or head:
+                stack.append(newline)
+    return b"".join(out)
 
 
 class Layout:
