@@ -14,8 +14,8 @@ from reducekit.frontends.smt2.graph import moves
 from reducekit.frontends.smt2.graph.closing import CLOSING, LATE, RARE
 from reducekit.frontends.smt2.graph.printing import Style
 from reducekit.frontends.smt2.passes.graph import IN_PLACE
+from reducekit.frontends.smt2.passes.thorough import KICKS
 from reducekit.frontends.smt2.schedule import own_schedule
-from reducekit.frontends.smt2.thorough.kicks import KICKS
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "smt2-moves.md"
 _DESCENT = (

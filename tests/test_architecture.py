@@ -191,11 +191,7 @@ def _above(room: str, floors: Sequence[str]) -> dict[str, tuple[str, ...]]:
 
 # Within a room: folders below others, whose modules the lower ones never import.
 UPPER: dict[str, tuple[str, ...]] = {
-    "reducekit.frontends.smt2.graph": (
-        "reducekit.frontends.smt2.passes",
-        "reducekit.frontends.smt2.thorough",
-    ),
-    "reducekit.frontends.smt2.passes": ("reducekit.frontends.smt2.thorough",),
+    "reducekit.frontends.smt2.graph": ("reducekit.frontends.smt2.passes",),
     "reducekit.session.report": (
         "reducekit.session.place",
         "reducekit.session.runs",

@@ -20,7 +20,7 @@ from reducekit.frontends.smt2.passes.drop import (
     runs,
     single_assert,
 )
-from reducekit.frontends.smt2.passes.graph import GraphPass, Resorted, fine_graph
+from reducekit.frontends.smt2.passes.graph import fine_graph, graph_pass, resorted
 from reducekit.frontends.smt2.passes.lists import (
     attributes,
     pattern_terms,
@@ -37,10 +37,9 @@ from reducekit.frontends.smt2.passes.sorts import (
 )
 from reducekit.frontends.smt2.passes.spelling import Layout, Rename, numerals, spelling, widths
 from reducekit.frontends.smt2.passes.syntax import Untyped
-from reducekit.frontends.smt2.thorough.passes import Kicked, Rare, Restarted
+from reducekit.frontends.smt2.passes.thorough import kicks, rare_moves
 
 _MOST = 1 << 22
-_RESTARTS = 2
 _LAYOUT = 0.01
 """The layout pass runs first if it removes this share of a script; otherwise it runs later, for
 scripts that are not printed from a graph, which normalises the layout anyway."""
@@ -89,7 +88,6 @@ def own_schedule(
         unused,
     )
     texts = size_limited(spelling, *names(Rename()))
-    graph = GraphPass()
     (narrow,) = size_limited(widths)  # reaches what a define-fun spells, where the graph stops
     others: tuple[Pass, ...] = (*symbols, tactics, *texts)
     cheap: tuple[Pass, ...] = (DropBackward(), Scopes(), *others)
@@ -105,27 +103,23 @@ def own_schedule(
             *when(lambda _: by_chance, assertions),
             DropBackward(),
             *names(Rename(most=1000)),
-            graph,
+            graph_pass,
             Layout(),
             DropBackward(),
             *symbols,
             narrow,
             *texts,
         ),
-        rounds=(*cheap, graph),
+        rounds=(*cheap, graph_pass),
         closing=(
             *last,
             fine_graph,
             narrow,
             *size_limited(numerals),
-            Resorted(),
+            resorted,
             Untyped(unchecked=unchecked),
             Layout(),  # removed text that is not a command leaves its line breaks
         ),
         sweep=(DropBackward(),),
-        thorough=(
-            Rare(),
-            Kicked(),
-            *(Restarted(graph, number) for number in range(1, _RESTARTS + 1)),
-        ),
+        thorough=(rare_moves, kicks),
     )

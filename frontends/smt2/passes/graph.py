@@ -64,7 +64,7 @@ class Entry(Search):
     def propose(self) -> Change | None:
         printed = self.styles[0]
         change = printed.listing.change(_different(printed, self.view), printed.what)
-        return replace(change, probe=not _is_smaller(printed.text, self.view.document.text))
+        return replace(change, probe=not is_smaller(printed.text, self.view.document.text))
 
     def after(self, ok: bool) -> Search:
         """Start the descent with the first style that fails."""
@@ -73,7 +73,7 @@ class Entry(Search):
         if not ok:
             return self.without_style()
         printed = self.styles[0]
-        if _is_smaller(printed.text, self.view.document.text):
+        if is_smaller(printed.text, self.view.document.text):
             return self._descent(printed, ())
         search = self._descent(printed, _different(printed, self.view))
         return Doubtful(search, self.view, _IN_VAIN, proved=True)
@@ -123,7 +123,7 @@ class Doubtful(Search):
         if self.proved:
             _, listing = search.current()
             text = b"" if listing is None else listing.whole()
-            cost = 0 if _is_smaller(text, self.view.document.text) else len(text)
+            cost = 0 if is_smaller(text, self.view.document.text) else len(text)
         else:
             cost = 1 if search.propose() is not None else self.left
         if not cost or self.left > cost:
@@ -176,7 +176,7 @@ def styles_of(graph: Graph, text: bytes) -> list[Printed]:
         except Unprintable:
             continue
         found.append(Printed(graph, style, listing, listing.whole(), style.value))
-        if not _is_smaller(found[-1].text, text):
+        if not is_smaller(found[-1].text, text):
             break
     return found
 
@@ -221,59 +221,46 @@ def _is_as(printed: bytes, text: bytes) -> bool:
     )
 
 
-def _is_smaller(printed: bytes, text: bytes) -> bool:
+def is_smaller(printed: bytes, text: bytes) -> bool:
+    """Return whether a script precedes another one in the order of texts."""
     return (len(printed), printed) < (len(text), text)
 
 
-class GraphPass:
-    """Replaces and simplifies terms, on a graph that shares equal ones.
-
-    It remembers the first script, for restarts.
-    """
-
-    name = "graph"
-
-    def __init__(self) -> None:
-        self.first: ScriptView | None = None
-
-    def problem(self, view: ScriptView) -> Problem | None:
-        """Return the search over the graph; over a coarse one if the script is very large."""
-        if len(view.document) > _MOST:
-            return _fixed(_as_written(view))
-        # The graph comes from the script with normal blanks: text between terms is part of a shape,
-        # and two shapes that differ only in blanks would keep equal terms apart.
-        text, tidied = view.document.text, tidy(view.document)
-        laid_out = view if tidied == text else ScriptView(parse(tidied))  # nodes keep their numbers
-        graph = build(laid_out)
-        if self.first is None:
-            self.first = laid_out
-        styles = styles_of(graph, text)
-        if not styles:
-            return _fixed(_as_written(view))
-        # Printing from a graph changes the text even if no term changes. A failure may depend on
-        # that: on the order in which a solver reads terms, on names, on sharing. So before anything
-        # is removed, the styles are tried, the most compact first; the first that fails is where
-        # the descent starts.
-        last = styles[-1]
-        proved = _is_as(last.text, text)
-        tried = styles[:-1] if proved and not _is_smaller(last.text, text) else styles
-        material = Material(laid_out.terms)
-        style = Style.SHORTEST
-        found = without_names(graph, material, style)
-        if found is not None and _is_smaller(whole := found[1].whole(), text):
-            tried = [Printed(found[0], style, found[1], whole, IN_PLACE), *tried]
-        entry = Entry(material, view, tried, last, proved)
-        return FixedSearch(entry if tried else entry.without_style())
+@pass_("graph")
+def graph_pass(view: ScriptView) -> Problem | None:
+    """Replaces and simplifies terms, on a graph that shares equal ones."""
+    if len(view.document) > _MOST:
+        return _fixed(_as_written(view))
+    # The graph comes from the script with normal blanks: text between terms is part of a shape,
+    # and two shapes that differ only in blanks would keep equal terms apart.
+    text, tidied = view.document.text, tidy(view.document)
+    laid_out = view if tidied == text else ScriptView(parse(tidied))  # nodes keep their numbers
+    graph = build(laid_out)
+    styles = styles_of(graph, text)
+    if not styles:
+        return _fixed(_as_written(view))
+    # Printing from a graph changes the text even if no term changes. A failure may depend on
+    # that: on the order in which a solver reads terms, on names, on sharing. So before anything
+    # is removed, the styles are tried, the most compact first; the first that fails is where
+    # the descent starts.
+    last = styles[-1]
+    proved = _is_as(last.text, text)
+    tried = styles[:-1] if proved and not is_smaller(last.text, text) else styles
+    material = Material(laid_out.terms)
+    style = Style.SHORTEST
+    found = without_names(graph, material, style)
+    if found is not None and is_smaller(whole := found[1].whole(), text):
+        tried = [Printed(found[0], style, found[1], whole, IN_PLACE), *tried]
+    entry = Entry(material, view, tried, last, proved)
+    return FixedSearch(entry if tried else entry.without_style())
 
 
 @pass_("fine graph")
 def fine_graph(view: ScriptView) -> Problem | None:
     """Searches a large script in finer grains, when nothing else makes it smaller."""
-    # Search; None for a script that was searched term by term.
     # 32 times as many grains as at first (`_GRAINS`), and up to as many times the cost of a
     # candidate: only where the coarse search and all other passes have come to their end.
-    size = len(view.document)
-    if size <= _LARGE or (size <= _MOST and as_printed(view) is not None):
+    if len(view.document) <= _LARGE or as_printed(view, _MOST) is not None:
         return None
     return _fixed(_as_written(view, _FINE))
 
@@ -282,32 +269,29 @@ def _fixed(search: Search | None) -> FixedSearch | None:
     return None if search is None else FixedSearch(search)
 
 
-@dataclass(frozen=True)
-class ClosingMoves:
-    """A pass that tries only the given closing moves."""
-
-    name: str
-    moves: Sequence[tuple[str, Closing]]
-
-    def problem(self, view: ScriptView) -> Problem | None:
-        """Return the search; None if the script is large or not in a style of the graph."""
-        found = as_printed(view) if len(view.document) <= _LARGE else None
-        if found is None:
-            return None
-        graph, printed = found
-        place = Place(printed.style, only=self.moves)
-        return FixedSearch(start(graph, Material(view.terms), place, printed.listing))
-
-
-class Resorted(ClosingMoves):
+@pass_("sorts")
+def resorted(view: ScriptView) -> Problem | None:
     """Changes the sort of all terms that must have the same one, together."""
-
-    def __init__(self) -> None:
-        super().__init__("sorts", LATE)
+    return closing_moves(view, LATE)
 
 
-def as_printed(view: ScriptView) -> tuple[Graph, Printed] | None:
-    """Return the graph of a script, and the style that prints it like the script; None if none."""
+def closing_moves(view: ScriptView, moves: Sequence[tuple[str, Closing]]) -> Problem | None:
+    """Return the search for these moves only; None for large scripts and other styles."""
+    found = as_printed(view, _LARGE)
+    if found is None:
+        return None
+    graph, printed = found
+    place = Place(printed.style, only=moves)
+    return FixedSearch(start(graph, Material(view.terms), place, printed.listing))
+
+
+def as_printed(view: ScriptView, most: int) -> tuple[Graph, Printed] | None:
+    """Return the graph of a script, and the style that prints it like the script.
+
+    None if no style does, or for a script of more than `most` nodes.
+    """
+    if len(view.document) > most:
+        return None
     graph, text = build(view), view.document.text
     for printed in styles_of(graph, text):
         if _is_as(printed.text, text):

@@ -15,7 +15,7 @@ from reducekit.frontends.smt2.graph.model import Graph
 from reducekit.frontends.smt2.graph.moves import on_node
 from reducekit.frontends.smt2.graph.printing import Style
 from reducekit.frontends.smt2.graph.site import Candidate, Material, Site
-from reducekit.frontends.smt2.thorough.kicks import kick
+from reducekit.frontends.smt2.passes.thorough import kick
 from tests.frontends.smt2.graph.nests import meaning, script
 
 FRONTEND = Smt2()

@@ -16,7 +16,7 @@ from reducekit.frontends.smt2.graph.site import Material, Site
 from reducekit.frontends.smt2.language.parser import parse
 from reducekit.frontends.smt2.language.validity import problems
 from reducekit.frontends.smt2.language.view import ScriptView
-from reducekit.frontends.smt2.thorough.kicks import KICKS, _together, other_operator
+from reducekit.frontends.smt2.passes.thorough import KICKS, _together, other_operator
 
 SCRIPT = b"""(declare-fun a () (_ BitVec 4))
 (declare-fun b () (_ BitVec 4))

@@ -5,7 +5,7 @@ few tokens larger. A descent continues from there. Its result is the next graph 
 larger; then it is discarded. A descent after a kick takes only a few checks, since a refuted
 candidate is not tried again until something near it has changed.
 
-The seed determines all random choices, so equal scripts have equal results.
+A kick depends on its number only, so equal scripts have equal results.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from itertools import islice
 from random import Random
 
 from reducekit.change import Change
-from reducekit.frontends.smt2.graph.closing import WIDEST, complement
+from reducekit.format import pass_
+from reducekit.frontends.smt2.graph.closing import RARE, WIDEST, complement
 from reducekit.frontends.smt2.graph.descent import Descent, Place, start
 from reducekit.frontends.smt2.graph.listing import Listing
 from reducekit.frontends.smt2.graph.model import Graph, post_order
@@ -25,7 +26,9 @@ from reducekit.frontends.smt2.graph.printing import Style, Unprintable
 from reducekit.frontends.smt2.graph.site import Candidate, Material, Site
 from reducekit.frontends.smt2.graph.widths import widths
 from reducekit.frontends.smt2.language.constants import shortest
-from reducekit.search.problem import Search
+from reducekit.frontends.smt2.language.view import ScriptView
+from reducekit.frontends.smt2.passes.graph import as_printed, closing_moves, is_smaller
+from reducekit.search.problem import FixedSearch, Problem, Search
 
 _GROWTH = 24
 """The number of bytes by which a kick may make a script larger: about four tokens."""
@@ -59,54 +62,41 @@ _SAME_SHAPE: Sequence[frozenset[bytes]] = tuple(
 """Groups of operators with the same parameter and result sorts."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ground:
-    """A graph to kick, with its listing."""
-
-    graph: Graph
-    material: Material
-    listing: Listing
-    style: Style
-    size: int
-
-
 class Kicks:
-    """The kicks of one graph, each built on first access."""
+    """The kicks of one graph and its listing, each made on first access."""
 
-    def __init__(self, ground: Ground, seed: int) -> None:
-        self.ground = ground
-        self.seed = seed
-        self.site = Site(ground.graph, ground.material)
-        self._made: dict[int, tuple[Candidate, Listing] | None] = {}
-
-    @property
-    def patience(self) -> int:
+    def __init__(self, graph: Graph, material: Material, style: Style, listing: Listing) -> None:
+        self.graph = graph
+        self.material = material
+        self.style = style
+        self.listing = listing
+        self.size = len(listing.whole())
+        self.site = Site(graph, material)
+        self.patience = _LEAST + _PER_NODE * len(self.site.nodes)
         """The number of kicks without gain after which the search ends."""
-        return _LEAST + _PER_NODE * len(self.site.nodes)
+        self._made: dict[int, tuple[Candidate, Listing] | None] = {}
 
     def __getitem__(self, number: int) -> tuple[Candidate, Listing] | None:
         if number not in self._made:
-            self._made[number] = self._make(number)
+            self._made[number] = self._make(Random(number))
         return self._made[number]
 
-    def _make(self, number: int) -> tuple[Candidate, Listing] | None:
-        random = Random(self.seed * 1_000_003 + number)
-        ground = self.ground
+    def _make(self, random: Random) -> tuple[Candidate, Listing] | None:
         candidate = kick(self.site, random)
         if candidate is None:
             return None
         if random.random() < 0.25:  # two kicks at once reach graphs that neither reaches alone
             second = kick(self.site, random)
-            both = None if second is None else _together(ground.graph, candidate, second)
+            both = None if second is None else _together(self.graph, candidate, second)
             candidate = both or candidate
-        everything = range(len(ground.listing.commands))
+        everything = range(len(self.listing.commands))
         try:
-            listing, changed = ground.listing.printed_again(
-                candidate.graph, ground.style, candidate.replaced, everything
+            listing, changed = self.listing.printed_again(
+                candidate.graph, self.style, candidate.replaced, everything
             )
         except Unprintable:
             return None
-        if not changed or len(listing.whole()) > ground.size + _GROWTH:
+        if not changed or len(listing.whole()) > self.size + _GROWTH:
             return None
         return candidate, listing
 
@@ -147,7 +137,9 @@ class Kicking(Search):
         if self.descent is not None:
             step, printed = self.descent.current()
             assert step is not None, "a descent that has ended has been given up"
-            if printed is None or not is_smaller(printed, self.descent.steps.listing):
+            if printed is None or not is_smaller(
+                printed.whole(), self.descent.steps.listing.whole()
+            ):
                 return Change(())  # this minimum was visited before: avoid cycles
             return self._change(printed, step.candidate.what, self.descent.key())
         if self.idle > self.kicks.patience:
@@ -172,9 +164,8 @@ class Kicking(Search):
             return state
         candidate, listing = made
         graph = candidate.graph.rebuilt(candidate.replaced)
-        ground = self.kicks.ground
-        place = Place(ground.style, styled=1)
-        return replace(state, descent=start(graph, ground.material, place, listing))._settled()
+        place = Place(self.kicks.style, styled=1)
+        return replace(state, descent=start(graph, self.kicks.material, place, listing))._settled()
 
     def _settled(self) -> Kicking:
         descent = self.descent
@@ -186,19 +177,9 @@ class Kicking(Search):
         text = listing.whole()
         if len(text) > self.best or text in self.seen:
             return state
-        ground = self.kicks.ground
-        ground = replace(ground, graph=descent.steps.graph, listing=listing, size=len(text))
-        seen = self.seen | {text}
-        kicks = Kicks(ground, self.kicks.seed)
-        if len(text) < self.best:
-            return replace(state, kicks=kicks, best=len(text), idle=0, seen=seen)
-        return replace(state, kicks=kicks, seen=seen)
-
-
-def is_smaller(listing: Listing, other: Listing) -> bool:
-    """Return whether a script precedes another one in the order of texts."""
-    text, than = listing.whole(), other.whole()
-    return (len(text), text) < (len(than), than)
+        kicks = Kicks(descent.steps.graph, self.kicks.material, self.kicks.style, listing)
+        state = replace(state, kicks=kicks, seen=self.seen | {text})
+        return replace(state, best=len(text), idle=0) if len(text) < self.best else state
 
 
 Kick = Callable[[Site, Random], "Candidate | None"]
@@ -353,3 +334,24 @@ KICKS: Sequence[Kick] = (
     to_variable,
     smaller,
 )
+
+
+_MOST = 2000
+"""Scripts with more nodes are not kicked: most random steps on them are useless."""
+
+
+@pass_("kicks")
+def kicks(view: ScriptView) -> FixedSearch | None:
+    """Escapes local minima by random steps that may first make the script larger."""
+    found = as_printed(view, _MOST)
+    if found is None:
+        return None
+    graph, printed = found
+    first = Kicks(graph, Material(view.terms), printed.style, printed.listing)
+    return FixedSearch(Kicking(first, first.size))
+
+
+@pass_("rare moves")
+def rare_moves(view: ScriptView) -> Problem | None:
+    """Tries moves that rarely help."""
+    return closing_moves(view, RARE)
