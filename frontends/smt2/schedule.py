@@ -3,41 +3,16 @@
 from __future__ import annotations
 
 from reducekit.format import Pass, Schedule, when
-from reducekit.frontends.smt2.passes.declarations import (
-    declare,
-    inline,
-    members,
-    parameters,
-    recursive,
+from reducekit.frontends.smt2.passes import (
+    declarations,
+    drop,
+    graph,
+    lists,
+    sorts,
+    spelling,
+    syntax,
+    thorough,
 )
-from reducekit.frontends.smt2.passes.drop import (
-    DropBackward,
-    Scopes,
-    assertions,
-    beside_assert,
-    blocks,
-    idle,
-    runs,
-    single_assert,
-)
-from reducekit.frontends.smt2.passes.graph import fine_graph, graph_pass, resorted
-from reducekit.frontends.smt2.passes.lists import (
-    attributes,
-    pattern_terms,
-    queried_terms,
-    queries,
-    tactics,
-)
-from reducekit.frontends.smt2.passes.sorts import (
-    Sorts,
-    abbreviations,
-    instances,
-    sort_parameters,
-    unused,
-)
-from reducekit.frontends.smt2.passes.spelling import Layout, Rename, numerals, spelling, widths
-from reducekit.frontends.smt2.passes.syntax import Untyped
-from reducekit.frontends.smt2.passes.thorough import kicks, rare_moves
 
 _MOST = 1 << 22
 _LAYOUT = 0.01
@@ -71,55 +46,56 @@ def own_schedule(
         return when(lambda _: not keep_names, *passes)
 
     symbols = size_limited(
-        inline,
-        declare,
-        parameters,
-        recursive,
-        members,
-        *names(attributes),
-        pattern_terms,
-        queries,
-        queried_terms,
-        abbreviations,
-        Sorts(b"Int"),
-        Sorts(b"Bool"),
-        sort_parameters,
-        instances,
-        unused,
+        declarations.inline,
+        declarations.declare,
+        declarations.parameters,
+        declarations.recursive,
+        declarations.members,
+        *names(lists.attributes),
+        lists.pattern_terms,
+        lists.queries,
+        lists.queried_terms,
+        sorts.abbreviations,
+        sorts.Sorts(b"Int"),
+        sorts.Sorts(b"Bool"),
+        sorts.sort_parameters,
+        sorts.instances,
+        sorts.unused,
     )
-    texts = size_limited(spelling, *names(Rename()))
-    (narrow,) = size_limited(widths)  # reaches what a define-fun spells, where the graph stops
-    others: tuple[Pass, ...] = (*symbols, tactics, *texts)
-    cheap: tuple[Pass, ...] = (DropBackward(), Scopes(), *others)
-    drop = size_limited(DropBackward(last=True), runs)
-    last: tuple[Pass, ...] = (*drop, Scopes(close=False), *others)
+    texts = size_limited(spelling.spelling, *names(spelling.Rename()))
+    # Reaches what a define-fun spells, where the graph stops.
+    (narrow,) = size_limited(spelling.widths)
+    others: tuple[Pass, ...] = (*symbols, lists.tactics, *texts)
+    cheap: tuple[Pass, ...] = (drop.DropBackward(), drop.Scopes(), *others)
+    last = (*size_limited(drop.DropBackward(last=True), drop.runs), drop.Scopes(close=False))
     return Schedule(
-        prepare=(Layout(least=_LAYOUT),),
+        prepare=(spelling.Layout(least=_LAYOUT),),
         once=(
-            blocks,
-            idle,
-            single_assert,
-            beside_assert,
-            *when(lambda _: by_chance, assertions),
-            DropBackward(),
-            *names(Rename(most=1000)),
-            graph_pass,
-            Layout(),
-            DropBackward(),
+            drop.blocks,
+            drop.idle,
+            drop.single_assert,
+            drop.beside_assert,
+            *when(lambda _: by_chance, drop.assertions),
+            drop.DropBackward(),
+            *names(spelling.Rename(most=1000)),
+            graph.graph_pass,
+            spelling.Layout(),
+            drop.DropBackward(),
             *symbols,
             narrow,
             *texts,
         ),
-        rounds=(*cheap, graph_pass),
+        rounds=(*cheap, graph.graph_pass),
         closing=(
             *last,
-            fine_graph,
+            *others,
+            graph.fine_graph,
             narrow,
-            *size_limited(numerals),
-            resorted,
-            Untyped(unchecked=unchecked),
-            Layout(),  # removed text that is not a command leaves its line breaks
+            *size_limited(spelling.numerals),
+            graph.resorted,
+            syntax.Untyped(unchecked=unchecked),
+            spelling.Layout(),  # removed text that is not a command leaves its line breaks
         ),
-        sweep=(DropBackward(),),
-        thorough=(rare_moves, kicks),
+        sweep=(drop.DropBackward(),),
+        thorough=(thorough.rare_moves, thorough.kicks),
     )

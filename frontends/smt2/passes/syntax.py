@@ -161,54 +161,34 @@ def identifiers(view: ScriptView) -> FixedSearch | None:
     return FixedSearch(one_by_one(Ways(terms, pairs))) if pairs else None
 
 
-class OtherTerms(Tree):
-    """Terms, each with the smaller terms of its sort from anywhere in the script."""
-
-    def __init__(self, view: ScriptView) -> None:
-        self.document = view.document
-        self.script = script = view.script
-        self.roots: Sequence[int] = [
-            each for command in script.commands for each in subterms(script, command)
-        ]
-        self.by_sort: dict[object, dict[bytes, int]] = {}
-        terms = (node for node in range(1, len(view.document)) if script.is_term[node])
-        for node in sorted(terms, key=self.weight):
-            sort = script.sort[node]
-            if sort is None:
-                continue
-            uses = {script.refs[each] for each in range(node, view.document.stop[node])} - {-1}
-            binders = (script.definitions[each].binder for each in uses)
-            # A term that uses no variable that is bound around it.
-            if all(view.document.parent[each] == 0 for each in binders):
-                texts = self.by_sort.setdefault(sort, {})
-                if len(texts) < _OTHERS:
-                    texts.setdefault(view.document.source(node), node)
-
-    def weight(self, node: int) -> int:
-        return self.document.stop[node] - node
-
-    def moves(self, node: int) -> Sequence[Move]:
-        """Return the replacements by smaller terms of the same sort."""
-        others = self.by_sort.get(self.script.sort[node], {})
-        own = self.document.source(node)
-        return Lazy(
-            Move(Change((Edit(node, (text,)),), "other term"), ())
-            for text, other in others.items()
-            if text != own and self.weight(other) <= self.weight(node)
-        )
-
-    def parts(self, node: int) -> Items | None:
-        return None
-
-    def children(self, node: int, dropped: Selection) -> Sequence[int]:
-        return subterms(self.script, node)
-
-
 @pass_("sub-trees")
-def sub_trees(view: ScriptView) -> OtherTerms | None:
+def sub_trees(view: ScriptView) -> NodeTree | None:
     """Replaces a term by a smaller one from the script (Vulcan's sub-tree replacement)."""
-    tree = OtherTerms(view)
-    return tree if tree.roots else None
+    document, script, stop = view.document, view.script, view.document.stop
+    by_sort: dict[object, dict[bytes, int]] = {}
+    """The smallest terms of each sort, and their numbers of nodes."""
+    terms = (node for node in range(1, len(document)) if script.is_term[node])
+    for node in sorted(terms, key=lambda node: stop[node] - node):
+        sort = script.sort[node]
+        if sort is None:
+            continue
+        uses = {script.refs[each] for each in range(node, stop[node])} - {-1}
+        # A term that uses no variable that is bound around it.
+        if all(document.parent[script.definitions[each].binder] == 0 for each in uses):
+            texts = by_sort.setdefault(sort, {})
+            if len(texts) < _OTHERS:
+                texts.setdefault(document.source(node), stop[node] - node)
+
+    def moves(node: int) -> Sequence[Move]:
+        own = document.source(node)
+        others = by_sort.get(script.sort[node], {}).items()
+        size = stop[node] - node
+        smaller = (text for text, other in others if text != own and other <= size)
+        return Lazy(replaced(node, (), smaller, "other term"))
+
+    roots = [each for command in script.commands for each in subterms(script, command)]
+    below = partial(subterms, script)
+    return NodeTree(roots, lambda node: stop[node] - node, moves, below) if roots else None
 
 
 @pass_("windows")

@@ -9,7 +9,6 @@ from reducekit.frontends.smt2.language.parser import parse
 from reducekit.frontends.smt2.language.validity import problems
 from reducekit.frontends.smt2.language.view import ScriptView
 from reducekit.frontends.smt2.passes.syntax import (
-    OtherTerms,
     SyntaxTree,
     identifiers,
     local,
@@ -94,7 +93,6 @@ def test_a_term_becomes_any_smaller_closed_term_of_its_sort() -> None:
     assert b"2 (* a 5))))" in found
     assert b"(* a 5) (* a 5))))" in found
     assert not any(each.startswith(b"x ") for each in found)
-    assert OtherTerms(ScriptView(parse(text))).parts(1) is None
 
 
 def test_windows_go_over_all_nodes() -> None:
