@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from reducekit.document import Document
 from reducekit.frontends.smt2.language.inference import Inference
+from reducekit.frontends.smt2.language.rules import tested
 from reducekit.frontends.smt2.language.sorts import Sort, SortMeaning, compound, index, sort_name
 
 _OPEN = ord("(")
-Declare = Callable[[Inference, int, list[int]], None]
+Declare = Callable[[Inference, int, list[int]], object]
 
 
 def _is_list(walk: Inference, node: int) -> bool:
@@ -243,25 +243,21 @@ def _declare_datatypes(walk: Inference, command: int, arguments: list[int]) -> N
     if not heads or not all(_is_list(walk, head) for head in heads):
         _old_datatypes(walk, command, heads, bodies)
         return
-    names = [_declare_head(walk, command, head) for head in heads]
+    names: list[bytes | None] = []
+    for head in heads:
+        parts = list(document.children(head))
+        if not parts or _is_list(walk, parts[0]):
+            _ignore(walk, [head])
+            names.append(None)
+        else:
+            _declare_sort(walk, command, parts)
+            names.append(walk.scopes.definitions[-1].name)
     for name, body in zip(names, bodies, strict=False):
         if name is not None:
             _datatype(walk, command, name, body)
         else:
             _ignore(walk, [body])
     _ignore(walk, bodies[len(names) :])
-
-
-def _declare_head(walk: Inference, command: int, head: int) -> bytes | None:
-    """Declare the datatype of a head `(T n)`; return its name, None if it has none."""
-    document, scopes = walk.document, walk.scopes
-    parts = list(document.children(head))
-    if not parts or _is_list(walk, parts[0]):
-        _ignore(walk, [head])
-        return None
-    arity = index(document.source(parts[1])) if len(parts) > 1 else 0
-    scopes.declare_sort(parts[0], command, _numbered(arity or 0))
-    return scopes.definitions[-1].name
 
 
 def _old_datatypes(walk: Inference, command: int, heads: list[int], bodies: list[int]) -> None:
@@ -282,11 +278,8 @@ def _old_datatypes(walk: Inference, command: int, heads: list[int], bodies: list
     parameters = [each.name for each in scopes.definitions[first:]]
     variables = ["'" + sort_name(each) for each in parameters]
     for name, *_ in names:
-        scopes.declare_sort(name, command, tuple(variables))
-        definition = len(scopes.definitions) - 1
-        bare = sort_name(scopes.definitions[definition].name)
-        applied = compound(bare, *variables) if variables else bare
-        sorts.append((scopes.definitions[definition].name, definition, applied))
+        applied = scopes.declare_sort(name, command, tuple(variables))
+        sorts.append((scopes.definitions[-1].name, len(scopes.definitions) - 1, applied))
     mark = scopes.mark()
     for at, (parameter, variable) in enumerate(zip(parameters, variables, strict=True), first):
         scopes.bind_sort(parameter, SortMeaning(at, (), variable, None))
@@ -334,19 +327,14 @@ def _datatype(walk: Inference, command: int, name: bytes, body: int) -> None:
     _show_constructors(walk, found)
 
 
-def _without_annotation(document: Document, parts: list[int]) -> list[int]:
-    """Return the parts of what `(! x :attribute ...)` annotates, or those given."""
-    if not parts or document.source(parts[0]) != b"!":
-        return parts
-    return list(document.children(parts[1])) if len(parts) > 1 else []
-
-
 def _constructor(walk: Inference, command: int, node: int, sort: Sort | None) -> list[int]:
     """Add a constructor `(c (s S) ...)` or `c` and its selectors; return their definitions."""
     document, scopes = walk.document, walk.scopes
     if not _is_list(walk, node):
         return [scopes.add(node, "constructor", command, (), sort)]
-    parts = _without_annotation(document, list(document.children(node)))
+    parts = list(document.children(node))
+    if parts and document.source(parts[0]) == b"!":  # `(! (c ...) :attribute ...)`
+        parts = list(document.children(parts[1])) if len(parts) > 1 else []
     if not parts or _is_list(walk, parts[0]):
         _ignore(walk, [node])
         return []
@@ -372,17 +360,7 @@ def _show_constructors(walk: Inference, found: list[int]) -> None:
         tester = b"is-" + constructor.name
         if constructor.kind == "constructor" and tester not in scopes.functions:
             # Not in the standard, but most solvers have it; its uses are uses of c.
-            scopes.bind(tester, (None, definition, _tester, None))
-
-
-def _tester(sorts: list[Sort | None]) -> Sort | None:
-    """Type (is-c t)."""
-    return "Bool" if len(sorts) == 1 else None
-
-
-def _declare_heap(walk: Inference, command: int, arguments: list[int]) -> None:
-    for argument in arguments:
-        _sorts(walk, argument)
+            scopes.bind(tester, (None, definition, tested, None))
 
 
 # The fewest arguments, whether the first ones are symbols (s) or lists (l), and what they declare.
@@ -399,7 +377,7 @@ _COMMANDS: Mapping[bytes, tuple[int, str, Declare]] = {
     b"declare-codatatype": (1, "s", _declare_datatype),
     b"declare-datatypes": (2, "ll", _declare_datatypes),
     b"declare-codatatypes": (2, "ll", _declare_datatypes),
-    b"declare-heap": (0, "", _declare_heap),
+    b"declare-heap": (0, "", lambda walk, _, parts: [_sorts(walk, each) for each in parts]),
     b"define-sort": (3, "sl", _define_sort),
     b"define-fun": (3, "s", _define_fun),
     b"define-fun-rec": (3, "s", _define_fun_rec),

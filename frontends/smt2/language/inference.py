@@ -15,7 +15,7 @@ from types import GeneratorType
 from typing import Any
 
 from reducekit.document import Document
-from reducekit.frontends.smt2.language.rules import Rule, Sorts, apply_value, unknown
+from reducekit.frontends.smt2.language.rules import Rule, Sorts, apply_value, tested, unknown
 from reducekit.frontends.smt2.language.scopes import NOTHING, Form, Meaning, Overloads, Scopes
 from reducekit.frontends.smt2.language.sorts import Sort, bitvector, canonical, compound, index
 from reducekit.frontends.smt2.language.theories import (
@@ -252,14 +252,13 @@ class Inference:
         if symbol in (b"update", b"update-field"):
             return lambda sorts: sorts[0] if len(sorts) == 2 else None
         if symbol == b"map":
-            element = self._function(head)
-            return lambda sorts: _array_like(sorts, element([_element(sort) for sort in sorts]))
+            return partial(_mapped, self._function(head))
         if symbol == b"nullable.lift":
             return partial(lifted, self._function(head))
         if symbol == b"transitive-closure":
             return self._function(head)
         if symbol == b"is":
-            return lambda sorts: "Bool" if len(sorts) == 1 else None
+            return tested
         return unknown if scopes.refs[head + 2] >= 0 else _rule_of(symbol, tokens[2:])
 
     def _function(self, head: int) -> Rule:
@@ -331,11 +330,10 @@ class Inference:
         self.sort[node] = sort
 
 
-def _element(sort: Sort | None) -> Sort | None:
-    return apply_value([sort, *sort[1:-1]]) if isinstance(sort, tuple) else None  # type: ignore[list-item]
-
-
-def _array_like(arrays: Sorts, element: Sort | None) -> Sort | None:
+def _mapped(function: Rule, arrays: Sorts) -> Sort | None:
+    """Apply the rule of a function to the elements of arrays with the same indices."""
+    inside = ([each, *each[1:-1]] if isinstance(each, tuple) else [] for each in arrays)
+    element = function([apply_value(each) for each in inside])  # type: ignore[arg-type]  # sorts
     first = arrays[0] if arrays else None
     if isinstance(first, tuple) and first[0] == "Array":
         return compound("Array", *first[1:-1], element)  # type: ignore[arg-type]  # sorts

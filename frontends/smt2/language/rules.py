@@ -67,6 +67,11 @@ def unknown(_: Sorts) -> Sort | None:
     return None
 
 
+def tested(sorts: Sorts) -> Sort | None:
+    """Type the test of a datatype's value: (is-c t), ((_ is c) t)."""
+    return "Bool" if len(sorts) == 1 else None
+
+
 def every(argument: Sort, result: Sort, least: int = 1) -> Rule:
     """Make the rule of an operator with any number of arguments, at least `least`, of one sort."""
     mixed = argument == "Real"  # with Ints
