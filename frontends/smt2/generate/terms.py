@@ -154,17 +154,9 @@ class Terms:
             return self._quantified(levels, scope)
         if self.vocabulary.constructors and sort != "RegLan" and dice.random() < _MATCHES:
             return self._match(sort, levels, scope)
-        if self._takes_lambda(sort) and dice.random() < _LAMBDAS:
+        lambdas = ("->", "Array") if "z3" in self.vocabulary.theories else ("->",)
+        if isinstance(sort, tuple) and sort[0] in lambdas and dice.random() < _LAMBDAS:
             return self._lambda(sort, levels, scope)
-        return self._applied(sort, levels, scope)
-
-    def _takes_lambda(self, sort: Sort) -> bool:
-        """Return whether a lambda may have a sort: one of functions, or of arrays in z3."""
-        if not isinstance(sort, tuple):
-            return False
-        return sort[0] == "->" or (sort[0] == "Array" and "z3" in self.vocabulary.theories)
-
-    def _applied(self, sort: Sort, levels: int, scope: Scope) -> str:
         drawn = self._difference(sort, scope) or self._application(sort)
         if drawn is None:
             return self._leaf(sort, scope)
@@ -185,15 +177,6 @@ class Terms:
             return f"({head} {' '.join(self._arguments(sorts, literals, levels, scope))})"
         return self.term("Bool", levels, scope)
 
-    def _other_than(self, parts: Sequence[str], sort: Sort, levels: int, scope: Scope) -> str:
-        """Draw a term that is not among others, if that takes few draws."""
-        part = self.term(sort, levels, scope)
-        for _ in range(_AGAIN):
-            if part not in parts:
-                break
-            part = self.term(sort, levels, scope)
-        return part
-
     def _arguments(
         self, sorts: Sequence[Sort], literals: frozenset[int], levels: int, scope: Scope
     ) -> list[str]:
@@ -206,7 +189,11 @@ class Terms:
             if at in literals:
                 parts.append(positive(self.dice, each))
                 continue
-            parts.append(self._other_than(parts, each, levels - 1, scope))
+            part = self.term(each, levels - 1, scope)
+            for _ in range(_AGAIN):
+                if part in parts:
+                    part = self.term(each, levels - 1, scope)
+            parts.append(part)
         if self._open == before and not literals.issuperset(range(len(sorts))):
             places = [at for at, each in enumerate(sorts) if at not in literals and scope.get(each)]
             if places:
@@ -227,10 +214,9 @@ class Terms:
         found = literal(dice, sort)
         if found is not None:
             return found
-        return self._symbol(names) if names else self._closed(sort)
-
-    def _closed(self, sort: Sort) -> str:
-        """Return a closed term of a sort without literals that nothing was declared of."""
+        if names:
+            return self._symbol(names)
+        # A sort without literals, of which nothing was declared.
         name = f"x{sum(map(len, self.vocabulary.constants.values()))}"
         self.vocabulary.declare(name, sort)
         self._open += 1
@@ -249,22 +235,13 @@ class Terms:
         if not fitting:
             return None
         operator, bindings = dice.choice(fitting)
-        sorts = self._instance(operator, dict(bindings))
-        if sorts is None:
-            return None
-        return dice.choice(operator.names), sorts, operator.literals
-
-    def _instance(
-        self, operator: Signature, bindings: dict[str, Sort | int]
-    ) -> tuple[Sort, ...] | None:
-        """Choose sorts of the script for the sort variables that the result leaves open."""
-        sorts = []
+        bindings, sorts = dict(bindings), list[Sort]()
         for parameter in operator.parameters:
-            known = chosen(self.dice, parameter, bindings, self.vocabulary.sorts)
+            known = chosen(dice, parameter, bindings, vocabulary.sorts)
             if known is None:
                 return None
             sorts.append(known)
-        return tuple(sorts)
+        return dice.choice(operator.names), tuple(sorts), operator.literals
 
     def _difference(self, sort: Sort, scope: Scope) -> str | None:
         """Draw an atom of difference logic, where there is no other arithmetic."""

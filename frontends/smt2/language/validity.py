@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from math import inf
 from typing import NamedTuple
@@ -84,7 +84,9 @@ def _wrong_command(name: bytes, count: int) -> tuple[str, bool]:
     if least <= count <= most:
         return "", False
     fewest, many = _ALSO.get(name, (least, most))
-    return f"{shown} takes {_count(least, most)}", fewest <= count <= many
+    taken = f"{least} to {most}" if least < most else f"{least or 'no'}"
+    plural = "" if least == most == 1 else "s"
+    return f"{shown} takes {taken} argument{plural}", fewest <= count <= many
 
 
 def _violations(view: ScriptView) -> Iterator[Violation]:
@@ -112,8 +114,10 @@ def _violations(view: ScriptView) -> Iterator[Violation]:
             open_levels = 0
         elif name == b"assert" and script.sort[children[1]] not in (None, "Bool"):
             yield Violation(children[1], f"`{_shown(view, children[1])}` is not Bool")
-        elif name in _BODIES:
-            yield from _body(view, children)
+        elif name in _BODIES and (number := view.terms.bound_at(children[1])) >= 0:
+            body, declared = children[-1], script.definitions[number].sort
+            if script.sort[body] is not None and declared not in (None, script.sort[body]):
+                yield Violation(body, f"`{_shown(view, body)}` does not have the declared sort")
     for node in _unsorted(view):
         yield Violation(node, f"`{_shown(view, node)}` has no sort", _is_taken(view, node))
 
@@ -140,17 +144,6 @@ def _is_taken(view: ScriptView, node: int) -> bool:
     return (len(sorts) == 1 and name in _ONE) or (name in _NUMERIC and _NUMBERS.issuperset(sorts))
 
 
-def _body(view: ScriptView, children: Sequence[int]) -> Iterator[Violation]:
-    """Yield the body of a definition if it does not have the declared sort."""
-    script = view.script
-    for definition in script.definitions:
-        if definition.node == children[1]:
-            own = script.sort[children[-1]]
-            if own is not None and definition.sort not in (None, own):
-                shown = _shown(view, children[-1])
-                yield Violation(children[-1], f"`{shown}` does not have the declared sort")
-
-
 def _unsorted(view: ScriptView) -> Iterator[int]:
     """Yield the terms without a sort all of whose subterms have one."""
     document, script = view.document, view.script
@@ -168,9 +161,3 @@ def _unsorted(view: ScriptView) -> Iterator[int]:
 def _shown(view: ScriptView, node: int) -> str:
     text = view.document.source(node).decode(errors="replace")
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
-
-
-def _count(least: int, most: int) -> str:
-    if least == most:
-        return f"{least or 'no'} argument{'' if least == 1 else 's'}"
-    return f"{least} to {most} arguments"
