@@ -216,7 +216,7 @@ class Terms:
             return found
         if names:
             return self._symbol(names)
-        # A sort without literals, of which nothing was declared.
+        # A sort without literals, and nothing is declared that has it.
         name = f"x{sum(map(len, self.vocabulary.constants.values()))}"
         self.vocabulary.declare(name, sort)
         self._open += 1
