@@ -1,14 +1,12 @@
 """The field of faults: every case is made again from its line, and fails as the line says."""
 
-import subprocess
-import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from benchmarks.faults.command import OURS, covers, reduce_by, words
+from benchmarks.faults.command import OURS, reduce_by
 from benchmarks.faults.field import THIRDS, Case, read_field, trace_of
 from benchmarks.faults.make import SHARES
 from benchmarks.faults.reduce import Reduced, reduce_case
@@ -82,45 +80,5 @@ def test_what_takes_no_run_counts_and_what_was_refused_does_not() -> None:
     assert text.count("| refused |") == 2
 
 
-def test_replays_until_as_small_as_before_are_counted(tmp_path: Path) -> None:
-    cases = [case for case in FIELD if case.third == "report"][:2]
-    # The first is as small after 20 replays of 90; the second never is, and takes all of its 70.
-    before = {case.name: replace(reduced(5, 400), name=case.name) for case in cases}
-    rows = tmp_path / "rows.tsv"
-    first, second = (before[case.name] for case in cases)
-    append(replace(first, calls=3, runs=90, smallest=((0, 50), (20, 5), (80, 3))), rows)
-    append(replace(second, calls=6, runs=70, smallest=((0, 40), (30, 6))), rows)
-    assert "| runs until as small as before | | 90 |" in table(cases, before, read(rows))
-    assert "as small" not in table(cases, read(rows), before)
-
-
-@pytest.mark.slow
-def test_quick_effort_takes_fewer_replays() -> None:
-    case = next(case for case in FIELD if case.name == "crash-01200")
-    text = trace_of(case)
-    full = reduce_case(case, text, 60)
-    quick = reduce_case(case, text, 60, effort="quick")
-    assert quick.runs < full.runs
-    assert full.runs_until(full.size) <= full.runs
-    assert full.smallest[0] == (0, case.calls + case.settings)
-
-
 def reduced(calls: int, runs: int) -> Reduced:
     return Reduced("", calls, 0, runs, 0.5, True, True, (None, None, None))
-
-
-def test_only_a_hang_has_a_limit_of_its_own() -> None:
-    files = Path("in.trace"), Path("out.trace")
-    crash, hang = small("crash"), small("hang")
-    assert words("x {input} {hang} {fault}", crash, files, 9.0) == ["x", "in.trace", crash.fault]
-    assert "--timeout" in words(OURS, hang, files, 9.0)
-    assert not covers(small("wrong"))
-
-
-@pytest.mark.slow
-def test_cases_are_chosen_by_name(tmp_path: Path) -> None:
-    case = small("crash")
-    words = [sys.executable, "-m", "benchmarks.faults", "reduce", str(tmp_path / "found.tsv")]
-    words += ["--third", case.third, "--cases", f"none-*,{case.name}"]
-    subprocess.run(words, cwd=Path(__file__).parents[2], check=True)
-    assert list(read(tmp_path / "found.tsv")) == [case.name]

@@ -1,12 +1,11 @@
 """The papers' tables by one command: its cases fail as they say, and the Makefile runs it."""
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from benchmarks.papers import CHAIN, chained, graph_cases, main
+from benchmarks.papers import graph_cases, main
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 
@@ -22,13 +21,6 @@ def test_a_graph_reaches_the_trap_and_a_small_one_does_not(tmp_path: Path) -> No
         assert subprocess.run([oracle, small], check=False).returncode == 1
 
 
-def test_parts_are_checked(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["--only", "thesis,shape"])
-    said = capsys.readouterr().err
-    assert "unknown part 'shape'; parts: shapes, thesis, combining, smt2" in said
-
-
 def test_what_is_missing_is_said_before_anything_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -41,25 +33,6 @@ def test_what_is_missing_is_said_before_anything_runs(
     assert "apt-get install" in said
     assert "--only " in said
     assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.debian("boolector", "cc")
-def test_one_algorithm_goes_on_from_the_result_of_another(tmp_path: Path) -> None:
-    (name,) = graph_cases(tmp_path, 1, 60)
-    before, *left = chained(tmp_path / name / "input.btor", tmp_path / name / "oracle", CHAIN)
-    assert len(left) == len(CHAIN)
-    assert [before, *left] == sorted([before, *left], reverse=True)
-    assert left[-1] < before / 2
-
-
-def test_what_a_failed_program_printed_is_shown() -> None:
-    code = "import benchmarks, subprocess as s\n"
-    code += "s.run(['sh', '-c', 'echo why >&2; exit 3'], capture_output=True, check=True)"
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=CHECKOUT, capture_output=True, text=True, check=False
-    )
-    assert "returned non-zero exit status 3" in done.stderr
-    assert done.stderr.endswith("\nwhy\n\n")
 
 
 @pytest.mark.parametrize(("target", "words"), [("papers", ""), ("papers-quick", " --quick")])
