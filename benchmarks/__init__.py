@@ -1,11 +1,15 @@
 """Benchmarks: each module runs as `python -m benchmarks.NAME` from the checkout."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
+from typing import TypeVar
+
+import msgspec
+
+Row = TypeVar("Row")
 
 
 def _with_stderr(
@@ -27,3 +31,8 @@ def publish(text: str, out: Path | None) -> None:
         sys.stdout.write(text)
     else:
         out.write_text(text, encoding="utf-8")
+
+
+def row_of(kind: type[Row], values: Mapping[str, str]) -> Row:
+    """Return a row of a table as a dataclass; what is not in the table has its default."""
+    return msgspec.convert(values, kind, strict=False)

@@ -7,8 +7,6 @@ that are not installed are left out, and a row without two of them is left out a
 give another program for a name, write `--program z3=/opt/z3/bin/z3`.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import shlex

@@ -10,8 +10,6 @@ those of `aigtoaig`: nodes are inputs, latches and gates. Every result is checke
 brute force, each variable of it is replaced by each other literal.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import shlex

@@ -22,8 +22,6 @@ the files, but four at each point (--least). Writes `results/btor_shapes.tsv` (a
 file), `.md`, and a chart for each experiment.
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 import json

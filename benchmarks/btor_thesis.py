@@ -17,8 +17,6 @@ Writes `results/btor_thesis.tsv` (a line for each run, with its curve), `.md` an
 each fault. Checks, nodes and bytes are exact: they are reproducible, for any --jobs.
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 import statistics

@@ -7,8 +7,6 @@ from the moment that the scheduler proposes the first candidate until the first 
 written to the output file.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import tempfile

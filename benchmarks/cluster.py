@@ -2,7 +2,9 @@
 
 `python -m benchmarks.cluster > benchmarks/results/cluster.md`
 
-The inputs and the oracle are those of `benchmarks.sleeping`, with 50 ms per run. The cluster is
+The inputs are those of `benchmarks.scaling`, as SMT-LIB: 5,000 commands, one per line, reduced by
+the default strategy in the pass that drops commands. Every run of the oracle is a process that
+checks whether all needed commands are there, and sleeps 50 ms. The cluster is
 a Dask scheduler and worker processes with many slots each, all on this machine: the checks only
 sleep, so 64 of them need no 64 processors; the CPU time that they do need competes with Dask's
 for the same few cores, which is worse for the cluster than separate machines.
@@ -13,14 +15,13 @@ those for the next round, which start in the second between two rounds.
 The second table counts the bytes of the messages to and from the workers for an input of 3 MB.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import json
 import os
 import platform
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -28,28 +29,24 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from random import Random
 from statistics import median
 from typing import NamedTuple
 
-from benchmarks.sleeping import (
-    INPUTS,
-    NEEDED,
-    WALL,
-    Input,
-    OnePass,
-    oracle_in,
-    scattered,
-)
 from reducekit.executors.cluster.connection import Connection
 from reducekit.executors.cluster.executor import ClusterExecutor
 from reducekit.executors.cluster.spec import ClusterSpec
 from reducekit.executors.executor import Executor
 from reducekit.executors.local import LocalExecutor
+from reducekit.format import Schedule
+from reducekit.frontends.smt2 import Smt2
+from reducekit.frontends.smt2.passes.drop import Drop
 from reducekit.oracle.command import Command
 from reducekit.oracle.criterion import Oracle
 from reducekit.oracle.printed import ExitZero
 from reducekit.reduction import Reduction
 from reducekit.run import Limits
+from reducekit.search.strategy import Passes
 from reducekit.strategies.adaptive import adaptive
 
 SLOTS, QUICK_SLOTS = 64, 8
@@ -59,6 +56,97 @@ SLEEP, QUICK_SLEEP = 0.05, 0.01
 PROCESSES = 4
 REST = 1.0
 """Seconds before each round for what the one before has left to do."""
+
+
+SEED = 0
+WALL = 60.0
+"""Seconds that a run may take: it sleeps, and the machine may be busy."""
+NEEDED = "(define-fun n"
+"""How the needed commands begin; the others define a name with another letter."""
+
+# Reads the file in one go, counts, sleeps, and says so; about 1 ms of processor.
+C = """\
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+int main(int argc, char **argv)
+{
+    double seconds = atof(argv[1]);
+    struct timespec rest = { (time_t) seconds, (long) ((seconds - (time_t) seconds) * 1e9) };
+    long needed = atol(argv[2]), found = 0;
+    char line[256];
+    FILE *file = argc > 3 ? fopen(argv[3], "r") : NULL;
+    if (!file)
+        return 2;
+    while (fgets(line, sizeof line, file))
+        found += strncmp(line, "NEEDED", sizeof "NEEDED" - 1) == 0;
+    nanosleep(&rest, NULL);
+    return found < needed;
+}
+""".replace("NEEDED", NEEDED)
+SHELL = f"""\
+#!/bin/sh
+sleep "$1"
+[ "$(grep -c '^{NEEDED}' "$3")" -ge "$2" ]
+"""
+
+
+class Input(NamedTuple):
+    """A script, and how many of its commands are needed."""
+
+    text: bytes
+    needed: int
+
+
+def scattered(count: int) -> Input:
+    """Return a script with a hundredth of its commands needed, whatever becomes of the others."""
+    return _script(count, count // 100, Random(SEED), share=0.0)
+
+
+def declared(count: int) -> Input:
+    """Return one with every second command using one before it; one of 400 needed, or a few."""
+    return _script(count, max(3, count // 400), Random(SEED), share=0.5)
+
+
+def _script(count: int, needed: int, choose: Random, share: float) -> Input:
+    uses = {item: choose.randrange(item) for item in range(1, count) if choose.random() < share}
+    kept = set(choose.sample(range(count), needed))
+    names = [f"{'n' if item in kept else 'c'}{item}" for item in range(count)]
+    lines = [
+        f"(define-fun {name} () Int {names[uses[item]] if item in uses else 0})\n"
+        for item, name in enumerate(names)
+    ]
+    return Input("".join(lines).encode("ascii"), needed)
+
+
+INPUTS: dict[str, Callable[[int], Input]] = {
+    "scattered": scattered,
+    "declared": declared,
+}
+
+
+class OnePass(Smt2):
+    """SMT-LIB scripts; whole commands are dropped, once."""
+
+    def schedule(self, passes: Passes) -> Schedule:
+        """Return the pass over the commands, in their order."""
+        return Schedule(rounds=(), prepare=(Drop("commands"),))
+
+
+def oracle_in(folder: Path) -> Path:
+    """Write the oracle: its arguments are seconds, how many are needed, and a file."""
+    compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+    path = folder / "oracle"
+    if compiler is None:
+        path.write_text(SHELL, encoding="ascii")
+        path.chmod(0o755)
+        return path
+    source = folder / "oracle.c"
+    source.write_text(C, encoding="ascii")
+    subprocess.run([compiler, "-O1", "-o", str(path), str(source)], check=True)
+    return path
 
 
 class Cost(NamedTuple):

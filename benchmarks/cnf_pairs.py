@@ -1,7 +1,5 @@
 """Formulas and programs with a fault that shows on them, drawn from seeds, for `cnf_peers`."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import random

@@ -8,8 +8,6 @@ name of a file through a FIFO. FOLDER has the checkouts of cnfdd, cnfuzz, qbfdd 
 with their programs built. The table goes to standard output.
 """
 
-from __future__ import annotations
-
 import argparse
 import math
 import os

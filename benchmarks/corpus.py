@@ -9,8 +9,6 @@ otherwise the outcome is `again`. Rows are appended to ROWS.tsv, and files that 
 skipped, so an interrupted run continues.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import csv
@@ -25,7 +23,7 @@ from pathlib import Path
 from types import FrameType
 
 import reducekit
-from benchmarks import publish
+from benchmarks import publish, row_of
 from reducekit import registry
 from reducekit.errors import ParseError, ReducekitError
 from reducekit.frontends.btor import Btor
@@ -169,21 +167,7 @@ def load(path: Path) -> list[Row]:
     if not path.exists():
         return []
     with path.open(newline="", encoding="utf-8", errors="surrogateescape") as file:
-        found = list(csv.DictReader(file, delimiter="\t"))
-    return [
-        Row(
-            each["folder"],
-            each["file"],
-            each["format"],
-            each["outcome"],
-            each["ended"] == "True",
-            int(each["bytes"]),
-            int(each["left"]),
-            float(each["seconds"]),
-            each["detail"],
-        )
-        for each in found
-    ]
+        return [row_of(Row, each) for each in csv.DictReader(file, delimiter="\t")]
 
 
 def table(rows: Sequence[Row]) -> str:

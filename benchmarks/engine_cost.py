@@ -9,8 +9,6 @@ search, render, hash, write, watch. Start-up is excluded by subtracting a short 
 from a long one, and has its own column.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -10,8 +10,6 @@ reduces each on the command line, so `--reducekit PROGRAM` records another versi
 and no journal: checks and bytes are as reproducible as the solver of the case.
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 import json

@@ -11,8 +11,6 @@ tree, sampled from /proc, or that of the largest process if that is higher.
 The cases by format and size stop after four checks; the others go to their end.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -13,8 +13,6 @@ Afterwards `reducekit hunt` tests the inputs that each tool gave the target, in 
 all: failures are reduced and sorted by bug; what solvers lack or refuse is no failure.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import json

@@ -6,8 +6,6 @@ files that it leaves must have the same bytes; no process may be left, and no fo
 files. Only reducekit's own processes are killed: a program under test that dies has failed.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import shutil

@@ -11,8 +11,6 @@ assertion, nested as deep as the size allows), `lines` (of words, not
 SMT-LIB: for `--lenient`). `marker` is in the middle of each.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 import sys
@@ -77,23 +75,32 @@ def generate(seed: int, size: int) -> bytes:
     return "\n".join([*lines, "(check-sat)", ""]).encode()
 
 
+def marked(size: int, marker: str, make: Callable[[], str]) -> Iterator[str]:
+    """Yield what is made, up to a size, and a marker in the middle."""
+    written, done = 0, False
+    while written < size or not done:
+        text = make()
+        if not done and written >= size / 2:
+            text, done = marker, True
+        written += len(text)
+        yield text
+
+
 def wide(rng: random.Random, size: int) -> Iterator[str]:
     """Yield declarations and short assertions over any of them."""
     yield f"(set-logic QF_BV)\n(declare-fun {MARKER} () (_ BitVec {WIDTH}))\n"
-    written, names, marked = 0, 0, False
-    while written < size or not marked:
+    names = 0
+
+    def line() -> str:
+        nonlocal names
         if names < 8 or rng.random() < 0.2:
-            line = f"(declare-fun x{names} () (_ BitVec {WIDTH}))\n"
             names += 1
-        elif not marked and written >= size / 2:
-            line = f"(assert (bvult x3 {MARKER}))\n"
-            marked = True
-        else:
-            a, b, c, d = (f"x{rng.randrange(names)}" for _ in range(4))
-            digits = f"#x{rng.getrandbits(WIDTH):04x}"
-            line = f"(assert (bvult (bvadd {a} (bvmul {b} {digits})) (ite (= {c} {d}) {a} {b})))\n"
-        written += len(line)
-        yield line
+            return f"(declare-fun x{names - 1} () (_ BitVec {WIDTH}))\n"
+        a, b, c, d = (f"x{rng.randrange(names)}" for _ in range(4))
+        digits = f"#x{rng.getrandbits(WIDTH):04x}"
+        return f"(assert (bvult (bvadd {a} (bvmul {b} {digits})) (ite (= {c} {d}) {a} {b})))\n"
+
+    yield from marked(size, f"(assert (bvult x3 {MARKER}))\n", line)
     yield "(check-sat)\n"
 
 
@@ -102,32 +109,26 @@ def one(rng: random.Random, size: int) -> Iterator[str]:
     yield f"(set-logic QF_BV)\n(declare-fun {MARKER} () Bool)\n"
     yield "".join(f"(declare-fun x{number} () (_ BitVec {WIDTH}))\n" for number in range(100))
     yield "(assert (and"
-    written, marked = 0, False
-    while written < size or not marked:
+
+    def term() -> str:
         a, b, c = (f"x{rng.randrange(100)}" for _ in range(3))
-        term = f" (or (bvult (bvadd {a} {b}) {c}) (= {b} (bvnot {c})))"
-        if not marked and written >= size / 2:
-            term = f" (or (= {a} {b}) {MARKER})"
-            marked = True
-        written += len(term)
-        yield term
+        return f" (or (bvult (bvadd {a} {b}) {c}) (= {b} (bvnot {c})))"
+
+    yield from marked(size, f" (or (= x0 x1) {MARKER})", term)
     yield "))\n(check-sat)\n"
 
 
 def literals(rng: random.Random, size: int) -> Iterator[str]:
     """Yield assertions about strings and bit-vectors of ten to a million digits."""
     yield f"(set-logic ALL)\n(declare-fun s () String)\n(declare-fun {MARKER} () Bool)\n"
-    written, marked = 0, False
-    while written < size or not marked:
+
+    def line() -> str:
         digits = f"{rng.getrandbits(4 * rng.choice((10, 1_000, 100_000, 1_000_000))):x}"
-        line = f"(assert (= ((_ extract 3 0) #x{digits}) #x0))\n"
         if rng.random() < 0.5:
-            line = f'(assert (= s "{digits.replace("f", chr(34) * 2)}"))\n'
-        if not marked and written >= size / 2:
-            line = f"(assert (not {MARKER}))\n"
-            marked = True
-        written += len(line)
-        yield line
+            return f'(assert (= s "{digits.replace("f", chr(34) * 2)}"))\n'
+        return f"(assert (= ((_ extract 3 0) #x{digits}) #x0))\n"
+
+    yield from marked(size, f"(assert (not {MARKER}))\n", line)
     yield "(check-sat)\n"
 
 
@@ -154,14 +155,11 @@ def lets(_: random.Random, size: int) -> Iterator[str]:
 
 def lines(rng: random.Random, size: int) -> Iterator[str]:
     """Yield lines of words, the last of which is no S-expression."""
-    written, marked = 0, False
-    while written < size or not marked:
-        line = " ".join(f"{rng.getrandbits(28):x}" for _ in range(rng.randint(3, 15))) + "\n"
-        if not marked and written >= size / 2:
-            line = f"({MARKER})\n"
-            marked = True
-        written += len(line)
-        yield line
+    yield from marked(
+        size,
+        f"({MARKER})\n",
+        lambda: " ".join(f"{rng.getrandbits(28):x}" for _ in range(rng.randint(3, 15))) + "\n",
+    )
     yield "(never closed\n"
 
 

@@ -17,8 +17,6 @@ missing is said before anything runs. Checks and sizes are reproducible on one m
 instructions are traps depends on the programs.
 """
 
-from __future__ import annotations
-
 import argparse
 import shlex
 import shutil

@@ -8,8 +8,6 @@ ReducekitError are counted by the place that raised it, and written to `--keep`.
 the same mutant.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import random

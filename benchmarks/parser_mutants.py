@@ -5,8 +5,6 @@ words, lines and parenthesised parts are dropped, repeated, moved and replaced. 
 the text unparsable is usually undone, so that the code after the parser is exercised.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Callable, Mapping, Sequence

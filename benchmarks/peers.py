@@ -6,8 +6,6 @@ ddSMT writes to an output file. C-Vise and Shrink Ray edit their input in place,
 copy in a temporary folder. Shrink Ray's language model is switched off.
 """
 
-from __future__ import annotations
-
 import os
 import shlex
 import shutil

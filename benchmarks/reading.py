@@ -6,8 +6,6 @@ The lists are those of docs/extending.md: whole files, `FILE:CLASS` for one clas
 `FILE:CLASS.METHOD` for a class as far as that method.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path

@@ -7,8 +7,6 @@ is what picire and the classic C-Vise do with as many candidates of halving size
 as there are workers: the first success in order is kept, the others are lost.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from random import Random
 from typing import NamedTuple

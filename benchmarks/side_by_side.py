@@ -14,8 +14,6 @@ output is checked with the oracle afterwards. Ratios compare each reducer with t
 `reducekit compare --reducer` does the same on files; this repeats runs and takes turns.
 """
 
-from __future__ import annotations
-
 import argparse
 import fnmatch
 import sys

@@ -22,8 +22,6 @@ With --again, each case is reduced N times while other processes use all cores, 
 and the table says how many different results there were.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

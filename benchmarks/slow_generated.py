@@ -24,8 +24,6 @@ that are in PATH take part. After --checks checks the oracle refuses everything,
 gets the same number, and a busy machine gives the same table, unless a reducer runs into --cap.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import random

@@ -8,8 +8,6 @@ published reducer), or a file as `benchmarks.side_by_side` writes it. TABLE.md a
 written after every case, and with `--resume`, cases in TABLE.tsv are not run again.
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 import fnmatch
@@ -20,8 +18,8 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
 
+from benchmarks import row_of
 from reducekit.api import reduce
 from reducekit.events import Accepted, Checked, Event
 from reducekit.format import Effort
@@ -120,21 +118,7 @@ def run(case: Path, effort: Effort, cap: float, unit: str, other: int | None) ->
 def read(path: Path) -> list[Row]:
     """Read rows that were written."""
     with path.open(newline="", encoding="utf-8") as file:
-        return [_row(each) for each in csv.DictReader(file, delimiter="\t")]
-
-
-def _row(values: Mapping[str, str]) -> Row:
-    made: dict[str, Any] = {}
-    for field in fields(Row):
-        if field.name not in values:  # a column that is younger than the table
-            continue
-        value = values[field.name]
-        kind = str(field.type)
-        if kind == "bool":
-            made[field.name] = value == "True"
-        else:
-            made[field.name] = {"int": int, "float": float}.get(kind, str)(value)
-    return Row(**made)
+        return [row_of(Row, each) for each in csv.DictReader(file, delimiter="\t")]
 
 
 def write(path: Path, rows: Sequence[Row]) -> None:

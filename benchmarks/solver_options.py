@@ -6,8 +6,6 @@ changes what a script means, what is printed, where files go, and how long or in
 run may go on.
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 import subprocess

@@ -6,8 +6,6 @@ writes the table to `results/strategies.md`. Strategies see plain items here,
 without a frontend's knowledge of them.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path

@@ -11,8 +11,6 @@ is not verified counts as no reduction; checks and CPU over the cases where both
 verified.
 """
 
-from __future__ import annotations
-
 import csv
 import sys
 from collections.abc import Sequence

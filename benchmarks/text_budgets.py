@@ -11,8 +11,6 @@ Needs what `texts` needs, and `shrinkray` and `cvise` in PATH for these. Shrink 
 grammars that are installed as `tree_sitter_*` packages next to it.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -9,8 +9,6 @@ of brackets, operands and definitions), and that certain places remain in order:
 statements below certain others, often two or three that share a name.
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import builtins

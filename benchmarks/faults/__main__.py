@@ -1,7 +1,5 @@
 """The command line of the field of faults."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

@@ -1,7 +1,5 @@
 """Reduces the trace of a case by a command line, such as that of another version of reducekit."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import sys

@@ -1,7 +1,5 @@
 """The field as plain data: one line of a table for each fault, and how its trace is made again."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields

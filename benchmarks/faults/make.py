@@ -1,7 +1,5 @@
 """Looks for faults that show: a random instruction, then a few random traces, again and again."""
 
-from __future__ import annotations
-
 import bisect
 import re
 from collections import Counter

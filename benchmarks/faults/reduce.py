@@ -1,7 +1,5 @@
 """Reduces the trace of a case, and notes its size after how many replays."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Sequence

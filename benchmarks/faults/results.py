@@ -1,7 +1,5 @@
 """What became of the cases, as a table of files and as the published one."""
 
-from __future__ import annotations
-
 import csv
 import math
 import statistics

@@ -7,8 +7,6 @@ samples that many mutants of each room, the same ones each time, and writes
 as a hole in the tests.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import resource

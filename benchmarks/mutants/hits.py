@@ -1,7 +1,5 @@
 """A pytest plugin that credits a test with the functions its child processes call."""
 
-from __future__ import annotations
-
 import os
 from importlib import import_module
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Make the cases: draw scripts, see what each reaches, choose instructions that few do."""
 
-from __future__ import annotations
-
 import argparse
 import csv
 import os

@@ -3,8 +3,6 @@
 The package of this name downloads grammars when it runs.
 """
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 from collections.abc import Sequence

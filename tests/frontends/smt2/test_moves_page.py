@@ -1,6 +1,6 @@
 """The page of moves says what the code has."""
 
-from benchmarks.smt2_moves import PAGE, page
+from docs.smt2_moves import PAGE, page
 
 
 def test_the_page_is_what_the_code_says() -> None:

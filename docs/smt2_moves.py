@@ -1,9 +1,7 @@
 """Generates the page of all moves on SMT-LIB scripts, `docs/smt2-moves.md`, from the code.
 
-`python -m benchmarks.smt2_moves`
+`python -m docs.smt2_moves`
 """
-
-from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
@@ -17,7 +15,7 @@ from reducekit.frontends.smt2.passes.graph import IN_PLACE
 from reducekit.frontends.smt2.passes.thorough import KICKS
 from reducekit.frontends.smt2.schedule import own_schedule
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "smt2-moves.md"
+PAGE = Path(__file__).resolve().with_name("smt2-moves.md")
 _DESCENT = (
     moves.far,
     moves.direct,
@@ -32,7 +30,7 @@ _DESCENT = (
 _HEAD = """# Moves on SMT-LIB scripts
 
 What the default strategy tries on a script, in this order. Generated from the code by
-`python -m benchmarks.smt2_moves`.
+`python -m docs.smt2_moves`.
 
 reducekit reads a script as one graph of terms: equal terms are one node, and a let only affects
 printing. So a move on a node applies to all its uses at once. Every candidate is well-sorted as far
