@@ -68,29 +68,6 @@ def test_pictures(tool: Tool) -> None:
     assert drawn.count("stroke-dasharray") == 5
 
 
-def test_conversions(tool: Tool) -> None:
-    text = "1 sort bitvec 2\n2 input 1 x\n3 sort bitvec 1\n4 redand 3 2\n5 bad 4\n"
-    tool.write("in.btor2", text)
-    for names in (
-        "in.btor2 a.aag",
-        "a.aag a.aig",
-        "a.aig b.aag",
-        "b.aag b.btor2",
-        "in.btor2 b.aig",
-    ):
-        done = tool("convert", *names.split())
-        assert (done.code, done.err) == (0, "")
-    expected = "aag 3 2 0 0 1 1\n2\n4\n6\n6 4 2\ni0 x[0]\ni1 x[1]\n"
-    assert (tool.folder / "a.aag").read_text() == expected
-    assert (tool.folder / "b.aag").read_text() == expected
-    assert (tool.folder / "b.aig").read_bytes() == (tool.folder / "a.aig").read_bytes()
-    assert "bad 5" in (tool.folder / "b.btor2").read_text()
-    tool.write("in.smt2", "(declare-const p Bool) (assert (not p)) (check-sat)")
-    done = tool("convert", "in.smt2", "s.aag")
-    assert (done.code, (tool.folder / "s.aag").read_text()) == (0, "aag 1 1 0 1 0\n2\n3\ni0 p\n")
-    assert "note: the assertions became one output" in done.err
-
-
 @pytest.mark.debian("yosys-abc")
 def test_engines_of_abc_agree_on_random_circuits_and_mutants(tool: Tool) -> None:
     """Both answers are there."""

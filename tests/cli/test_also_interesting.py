@@ -100,18 +100,6 @@ def test_a_failure_that_changes_is_told(tool: Tool) -> None:
     assert (changed["from"], changed["to"]) == (line % "many", line % "few")
 
 
-def test_a_folder_that_cannot_be(tool: Tool) -> None:
-    tool.write("in.smt2", problem())
-    tool.write("file", "")
-    for folder, said in (("file", "is not a folder"), ("no/where", "there is no folder no")):
-        before = tool.files()
-        done = tool("smt2", "in.smt2", "--oracle", NEEDLE, "--also-interesting", folder)
-        assert done.code == 2
-        assert said in done.err
-        assert "Traceback" not in done.err
-        assert tool.files() == before
-
-
 def test_another_message_under_the_same_status_is_another_failure(tool: Tool) -> None:
     program = tool.script(
         "checker",
@@ -126,15 +114,3 @@ def test_another_message_under_the_same_status_is_another_failure(tool: Tool) ->
     assert "needle" in (tool.folder / "in.reduced.smt2").read_text()
     assert "x exit status 3, FATAL: no proof for it (" in done.out
     assert "exit status 3" in index(tool.folder / "others")["FATAL: no proof for it"]
-
-
-def test_a_failure_known_by_its_status_alone_is_said_to_be_so(tool: Tool) -> None:
-    program = tool.script("checker", f"{NEEDLE} $1 && {{ echo 'total: 3 terms'; exit 3; }}")
-    tool.write("in.smt2", problem())
-    done = tool("smt2", "in.smt2", "--cmd", program)
-    first, second, *_ = done.err.splitlines()
-    assert first == "keeping this failure: exit status 3"
-    assert second.endswith(
-        "exit status 3 alone identifies this failure: the output has no message. To keep a line "
-        "of it: --match-out 'total: 3 terms'"
-    )

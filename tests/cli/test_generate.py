@@ -18,13 +18,6 @@ def test_to_standard_output(tool: Tool) -> None:
     assert tool("generate", "btor", "--seed", "3", "-n", "50", "-o", "-") == done
 
 
-def test_to_a_file(tool: Tool) -> None:
-    done = tool("generate", "btor", "-n", "50", "--dialect", "btor2", "-o", "x.btor2")
-    assert (done.code, done.out, done.err) == (0, "", "")
-    expected = generate_text(Parameters(nodes=50, dialect=Dialect.BTOR2))
-    assert (tool.folder / "x.btor2").read_bytes() == expected
-
-
 def test_an_interrupt_says_how_many_were_written(tool: Tool) -> None:
     arguments = ("-n", "300", "--count", "1000000", "--dir", "d")
     process = tool.start("generate", "btor", *arguments)

@@ -3,8 +3,7 @@
 import pytest
 
 from reducekit.frontends.trace.generate.generator import Generator
-from reducekit.frontends.trace.language.text import print_trace, read_trace
-from reducekit.frontends.trace.model.check import check
+from reducekit.frontends.trace.language.text import print_trace
 from reducekit.frontends.trace.model.loader import load_model
 from tests.cli.tool import Tool
 
@@ -21,15 +20,6 @@ init = { from = "any" }
 [classify]
 contract = [{ exit = 86 }]
 """
-
-
-def test_to_standard_output(tool: Tool) -> None:
-    done = tool("generate", "trace", "--seed", "3")
-    assert (done.code, done.err) == (0, "")
-    trace = read_trace(done.out.encode())
-    assert trace.format == "lgl"
-    assert check(trace, load_model("lingeling")) == []
-    assert "sat\nreturn " in done.out
 
 
 def test_many_files(tool: Tool) -> None:

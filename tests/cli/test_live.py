@@ -114,38 +114,6 @@ def test_keys_pause_go_on_skip_help_and_stop(tool: Tool, slow: str) -> None:
     assert (tool.folder / "in.reduced.smt2").exists()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("columns", [80, 200])
-def test_nothing_wraps_and_nothing_is_left(tool: Tool, slow: str, columns: int) -> None:
-    terminal = Terminal(
-        tool, "smt2", "in.smt2", "--oracle", slow, "--max-checks", "12", columns=columns
-    )
-    terminal.see("q stop")
-    assert terminal.end() == 5
-    drawn = terminal.text.split("keeping this failure")[1].split("in.reduced.smt2\r\n")[0]
-    assert all(len(line) < columns for line in re.split(r"[\r\n]+", drawn))
-    assert terminal.text.count("\r\n  failure") == 1
-
-
-@pytest.mark.slow
-def test_no_color_means_none(tool: Tool, slow: str) -> None:
-    arguments = ("smt2", "in.smt2", "--oracle", slow, "--max-checks", "5")
-    terminal = Terminal(tool, *arguments, NO_COLOR="1")
-    assert terminal.end() == 5
-    assert not re.search(r"\x1b\[[0-9;]*3[0-7]m", terminal.raw)
-    colored = Terminal(tool, *arguments)
-    assert colored.end() == 5
-    assert re.search(r"\x1b\[[0-9;]*3[0-7]m", colored.raw)
-
-
-@pytest.mark.slow
-def test_without_a_terminal_there_are_plain_lines(tool: Tool, slow: str) -> None:
-    done = tool("smt2", "in.smt2", "--oracle", slow, "--effort", "quick")
-    assert done.code == 0
-    assert "\x1b" not in done.err
-    assert "bytes (" in done.err
-
-
 def test_a_plain_line_comes_even_if_nothing_happens(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(live, "ALIVE_EVERY", 0.2)
     stream = io.StringIO()

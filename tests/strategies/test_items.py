@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.strategies import COUNT, Made, cluster, declared, measure, paired, scatter
+from benchmarks.strategies import measure, paired
 from reducekit.search.selecting import Selector
 from reducekit.strategies.adaptive import Backward, backward, selector
 from reducekit.strategies.cdd import selector as cdd
@@ -196,51 +196,6 @@ def test_ddmin_on_the_example_of_the_paper() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("oracle", "count", "runs"),
-    [
-        (scatter(1, 100, seed=7), 100, 12),
-        (scatter(5, 100, seed=7), 100, 123),
-        (scatter(20, 100, seed=7), 100, 316),
-        (scatter(50, 200, seed=7), 200, 732),
-        (cluster(10, 100, seed=7), 100, 85),
-        (declared(3, 20, 100, seed=7), 100, 785),
-    ],
-    ids=lambda value: value.name if isinstance(value, Made) else str(value),
-)
-def test_runs_of_ddmin(oracle: Made, count: int, runs: int) -> None:
-    assert measure(oracle, ddmin, count) == (runs, len(oracle.smallest()))
-
-
-@pytest.mark.parametrize(
-    ("oracle", "adaptive_runs", "halving_runs"),
-    [
-        (scatter(1, seed=1), 12, 22),
-        (scatter(10, seed=1), 102, 143),
-        (scatter(100, seed=1), 633, 864),
-        (scatter(300, seed=1), 1312, 1823),
-        (cluster(100, seed=2), 228, 339),
-        (declared(1, COUNT, seed=1), 45, 178),
-        (declared(10, COUNT, seed=1), 256, 2714),
-        (declared(10, 100, seed=1), 523, 7285),
-    ],
-    ids=lambda value: value.name if isinstance(value, Made) else str(value),
-)
-def test_adaptive_takes_fewer_runs_than_halving(
-    oracle: Made, adaptive_runs: int, halving_runs: int
-) -> None:
-    smallest = len(oracle.smallest())
-    assert measure(oracle, backward) == (adaptive_runs, smallest)
-    assert measure(oracle, halving) == (halving_runs, smallest)
-    assert adaptive_runs <= halving_runs
-
-
-def test_halving_is_ahead_when_few_needed_items_stand_together() -> None:
-    oracle = cluster(50, seed=1)
-    assert measure(oracle, backward) == (158, 50)
-    assert measure(oracle, halving) == (125, 50)
-
-
 @pytest.mark.parametrize("probability", [0.001, 0.02, 0.1, 0.25, 0.3, 0.5, 0.63, 0.99])
 def test_the_size_of_probdd_has_the_greatest_expected_gain(probability: float) -> None:
     gains = [size * (1 - probability) ** size for size in range(2000)]
@@ -292,24 +247,6 @@ def test_cdd_is_rounds_of_fixed_blocks() -> None:
     ]
     assert found.left == {2, 11}
     assert len(found.tested) == 14
-
-
-@pytest.mark.parametrize(
-    ("oracle", "probdd_runs", "cdd_runs"),
-    [
-        (scatter(1, seed=1), 106, 107),
-        (scatter(10, seed=1), 192, 193),
-        (scatter(100, seed=1), 877, 898),
-        (scatter(300, seed=1), 1995, 2031),
-        (cluster(100, seed=2), 502, 416),
-        (declared(10, 100, seed=1), 8645, 7588),
-    ],
-    ids=lambda value: value.name if isinstance(value, Made) else str(value),
-)
-def test_runs_of_probdd_and_cdd(oracle: Made, probdd_runs: int, cdd_runs: int) -> None:
-    smallest = len(oracle.smallest())
-    assert measure(oracle, probdd) == (probdd_runs, smallest)
-    assert measure(oracle, cdd) == (cdd_runs, smallest)
 
 
 def test_windows_try_all_that_begins_with_an_item_the_small_sets_first() -> None:

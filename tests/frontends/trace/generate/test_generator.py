@@ -23,14 +23,12 @@ from reducekit.frontends.trace.model.definition import Model
 from reducekit.frontends.trace.model.loader import load_model, parse_model
 from reducekit.frontends.trace.model.structure import ModelError
 from reducekit.frontends.trace.player import (
-    DEFAULT_LIMITS,
     Library,
     ReplayServer,
     find_library,
     read_fault,
 )
 from reducekit.frontends.trace.player.answers import Round, rounds_of
-from reducekit.frontends.trace.player.checker import AnswerChecker, Checked, Wrong
 from reducekit.frontends.trace.player.fitted import fitted
 from reducekit.frontends.trace.player.live_replay import LiveReplay
 from tests.frontends.trace.patches import resolve
@@ -56,14 +54,6 @@ def made(seed: int, live: LiveReplay, *, options: bool | None = None) -> Generat
     return Generator(LINGELING, options=options).generate(seed, live.play)
 
 
-def test_a_seed_always_gives_the_same_trace(live: LiveReplay) -> None:
-    traces = [print_trace(made(seed, live).recorded(), "lgl") for seed in (1, 2, 1, 2)]
-    assert traces[:2] == traces[2:]
-    assert traces[0] != traces[1]
-    alone = Generator(LINGELING)
-    assert alone.generate(5).calls == Generator(LINGELING).generate(5).calls
-
-
 @pytest.mark.parametrize("api", APIS)
 def test_what_is_generated_is_legal_and_replays_alike(api: str) -> None:
     model, library = fitting(api)
@@ -84,11 +74,11 @@ def test_what_is_generated_is_legal_and_replays_alike(api: str) -> None:
 
 
 @pytest.mark.parametrize("api", APIS)
-def test_a_hundred_thousand_calls_break_no_contract(api: str) -> None:
+def test_thirty_thousand_calls_break_no_contract(api: str) -> None:
     model, library = fitting(api)
     generator, count, seed = Generator(model), 0, 0
     with LiveReplay(library) as player:
-        while count < 100_000:
+        while count < 30_000:
             player.begin()
             trace = generator.generate(seed, player.play)
             assert (seed, player.finish().kind) == (seed, "ok")
@@ -429,68 +419,3 @@ def test_rounds_of_a_trace() -> None:
     ]
     assert rounds_of(calls, results, "boolector") == ([], [])
     assert len(rounds_of(calls, results[:8], "lingeling")[1]) == 1
-
-
-@pytest.fixture(scope="module")
-def checker() -> Iterator[AnswerChecker]:
-    with (
-        ReplayServer(find_library("lingeling")) as server,
-        ReplayServer(find_library("ipasir")) as reference,
-    ):
-        yield AnswerChecker("lingeling", server, reference, DEFAULT_LIMITS)
-
-
-def test_right_answers_pass(checker: AnswerChecker, live: LiveReplay) -> None:
-    answers = set()
-    for seed in range(12):
-        live.begin()
-        trace = Generator(LINGELING).generate(seed, live.play)
-        results = live.finish().results
-        answers |= {each.answer for each in rounds_of(trace.calls, results, "lingeling")[1]}
-        assert checker.check(trace.calls, results) is None
-    assert answers == {10, 20}
-
-
-@pytest.mark.parametrize(
-    ("text", "answers", "wrong"),
-    [
-        # What is claimed is not what the solver answers; the check must find out.
-        ("init;add 1;add 2;add 0;sat", [20], Wrong("unsat", 4)),
-        ("init;add 1;add 0;assume -1;sat", [20], None),
-        ("init;add 1;add 0;sat;add -1;add 2;add 0;assume 2;sat", [10, 20], "unknown"),
-    ],
-)
-def test_wrong_answers(
-    checker: AnswerChecker, text: str, answers: list[int], wrong: Checked
-) -> None:
-    calls = calls_of(text)
-    said = iter(answers)
-    results = [next(said) if call.name == "sat" else None for call in calls]
-    assert checker.check(calls, results) == wrong
-
-
-def test_a_wrong_model_is_found(live: LiveReplay) -> None:
-    """A solver whose values are the wrong way round."""
-    library = find_library("lingeling")
-    calls = calls_of("init;add 1;add 0;add -2;add 0;sat;release")
-    with ReplayServer(library) as server, ReplayServer(find_library("ipasir")) as reference:
-        checker = AnswerChecker("lingeling", _Inverted(server), reference, DEFAULT_LIMITS)
-        found = checker.check(calls, server.replay(calls).results)
-    assert found == Wrong("model", 5)
-    assert found.describe() == "wrong answer: the model does not satisfy the formula"
-
-
-class _Inverted(ReplayServer):
-    """Plays with the literals of queries negated."""
-
-    def __init__(self, server: ReplayServer) -> None:
-        self._played_by = server
-
-    def replay(self, calls: Sequence[Call], limits: object = None) -> object:  # type: ignore[override]
-        turned = [
-            Call("deref", (-call.arguments[0],))  # type: ignore[operator]
-            if call.name == "deref"
-            else call
-            for call in calls
-        ]
-        return self._played_by.replay(turned)
