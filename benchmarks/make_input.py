@@ -76,7 +76,7 @@ def generate(seed: int, size: int) -> bytes:
 
 
 def marked(size: int, marker: str, make: Callable[[], str]) -> Iterator[str]:
-    """Yield what is made, up to a size, and a marker in the middle."""
+    """Yield texts up to a size, with a marker in the middle."""
     written, done = 0, False
     while written < size or not done:
         text = make()
