@@ -121,10 +121,7 @@ def _script(count: int, needed: int, choose: Random, share: float) -> Input:
     return Input("".join(lines).encode("ascii"), needed)
 
 
-INPUTS: dict[str, Callable[[int], Input]] = {
-    "scattered": scattered,
-    "declared": declared,
-}
+INPUTS: dict[str, Callable[[int], Input]] = {"scattered": scattered, "declared": declared}
 
 
 class OnePass(Smt2):

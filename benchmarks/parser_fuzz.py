@@ -128,10 +128,7 @@ def _answer(call: Callable[[], Any]) -> Any:
 
 
 def run(
-    format_name: str,
-    seeds: Sequence[int],
-    inputs: Sequence[bytes] = (),
-    keep: Path | None = None,
+    format_name: str, seeds: Sequence[int], inputs: Sequence[bytes] = (), keep: Path | None = None
 ) -> Found:
     """Exercise the mutants of some seeds."""
     found = Found()

@@ -114,11 +114,7 @@ def main() -> None:
     )
     print("| input | search | " + " | ".join(f"{w} workers" for w in WIDTHS) + " |")
     print("|---|---|" + "---:|" * len(WIDTHS))
-    problems = {
-        "scattered": scattered,
-        "declared before use": declared,
-        "unknown needs": unknown,
-    }
+    problems = {"scattered": scattered, "declared before use": declared, "unknown needs": unknown}
     for name, make in problems.items():
         for label, search in (("reducekit", ours), ("one success", one_success)):
             cells, first = [], 0.0

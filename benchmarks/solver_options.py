@@ -41,7 +41,7 @@ NOT_Z3 = re.compile(
     r"|print|incremental|dimacs|sat\.smt$|push_pop_contexts|validate|hi_div0|up\.|warnings"
     # With these, answers may be wrong on purpose.
     r"|ignore_int|array\.(extensional|weak)|int2bv|string_solver|candidate_models|hi_fp_unspec"
-    r"|smt\.arith\.solver",
+    r"|smt\.arith\.solver"
 )
 NO_VALUES = ("or", "and", "either", "local", "search", "algorithm")
 """Words of descriptions."""
@@ -50,7 +50,7 @@ NOT_CVC5 = re.compile(
     r"|sygus|proof|check|produce|dag|verbos|segv|filesystem|portfolio|partition|declarations"
     r"|fp-exp|no-partial|incremental|show|copyright|force|help|version|quiet|abstract|debug"
     r"|solve-|learned|oracle|thresh|early-exit|difficulty|minisat-dump|unsat-cores|model-cores"
-    r"|fmf-fun|cegis|interpolants|uf-ss|strict-parsing|user",
+    r"|fmf-fun|cegis|interpolants|uf-ss|strict-parsing|user"
 )
 YICES_MODES = {
     "branching": ["default", "negative", "positive", "theory", "th-neg", "th-pos"],

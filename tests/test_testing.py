@@ -95,10 +95,7 @@ def shorter(self: Frontend, text: bytes) -> LinesView:
         (with_pass(changing), "pass 'words' is not deterministic"),
         (with_pass(growing), "no change is smaller in the order, in these passes: .'words'"),
         (with_pass(beyond), "pass 'words', 'drop': no node"),
-        (
-            with_pass(dropping, parse=picky),
-            "pass 'words', 'drop': .* column 1: expected `one`",
-        ),
+        (with_pass(dropping, parse=picky), "pass 'words', 'drop': .* column 1: expected `one`"),
         (with_pass(dropping, parse=misread), r"stop.1. = 1 is not above 1"),
         (with_pass(dropping, parse=shorter), "the document is not the text"),
         (with_pass(dropping, order=lambda self, text: len(text)), "are equal"),

@@ -2,13 +2,7 @@
 
 import pytest
 
-from benchmarks.btor_thesis import (
-    RESULTS,
-    THESIS,
-    chapters,
-    document,
-    read,
-)
+from benchmarks.btor_thesis import RESULTS, THESIS, chapters, document, read
 from reducekit.compare.runs import mean_of_percents
 from reducekit.compare.tables import chart
 

@@ -38,9 +38,6 @@ def test_what_is_missing_is_said_before_anything_runs(
 @pytest.mark.parametrize(("target", "words"), [("papers", ""), ("papers-quick", " --quick")])
 def test_the_makefile_runs_it(target: str, words: str) -> None:
     made = subprocess.run(
-        ["make", "--dry-run", "VENV=none", target],
-        cwd=CHECKOUT,
-        capture_output=True,
-        text=True,
+        ["make", "--dry-run", "VENV=none", target], cwd=CHECKOUT, capture_output=True, text=True
     )
     assert f"python -m benchmarks.papers{words}\n" in made.stdout

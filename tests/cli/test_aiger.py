@@ -21,8 +21,7 @@ def test_the_command_detects_the_format_and_keeps_its_form(tool: Tool) -> None:
         '#!/bin/sh\ncase "$1" in *.aig) head -c 3 "$1" | grep -q aig;; *) exit 1;; esac\n'
     )
     test.chmod(0o755)
-    done = tool("in.aig", "--oracle", "./test.sh")
-    assert done.code == 0, done.err
+    done = tool.ok("in.aig", "--oracle", "./test.sh")
     assert (tool.folder / "in.reduced.aig").read_bytes() == b"aig 0 0 0 0 0\n"
     tool.write("bad.aag", "aag 1 1 0 1 0\n2\nx\n")
     done = tool("aiger", "--check", "bad.aag")
@@ -36,8 +35,7 @@ def test_a_failure_of_yosys_is_reduced_as_the_docs_say(tool: Tool) -> None:
     made = "generate aiger --seed 14 --gates 300 --notation aig -o random.aig"
     assert tool(*made.split()).code == 0
     words = ["--cmd", "yosys -q -p 'read_aiger {}'", "--match-err", "cannot interpret"]
-    done = tool("random.aig", *words)
-    assert done.code == 0, done.err
+    tool.ok("random.aig", *words)
     before, result = (
         read((tool.folder / name).read_bytes()) for name in ("random.aig", "random.reduced.aig")
     )
@@ -50,8 +48,7 @@ def test_a_failure_of_yosys_is_reduced_as_the_docs_say(tool: Tool) -> None:
 
 @pytest.mark.debian("yosys", "yosys-abc")
 def test_a_hunt_finds_the_failure_and_none_in_abc(tool: Tool) -> None:
-    done = tool("hunt", "aiger", "--cmd", "yosys -q -p 'read_aiger {}'", "--count", "12")
-    assert done.code == 0, done.err
+    done = tool.ok("hunt", "aiger", "--cmd", "yosys -q -p 'read_aiger {}'", "--count", "12")
     assert list((tool.folder / "failures").glob("*.reduced.aag"))
     script = "read_aiger {}; strash; dc2; print_stats"
     words = ["--version", "1.0", "--notation", "aig", "--cmd", f"yosys-abc -q '{script}'"]

@@ -31,8 +31,7 @@ def index(folder: Path) -> dict[str, list[str]]:
 def test_other_failures_are_kept(tool: Tool) -> None:
     tool.write("in.smt2", problem())
     command = ("smt2", "in.smt2", "--cmd", solver(tool), "--also-interesting", "others")
-    done = tool(*command, "--json")
-    assert done.code == 0, done.err
+    done = tool.ok(*command, "--json")
     folder = tool.folder / "others"
     rows = index(folder)
     name, size, end, _ = rows["solver.c: Assertion `ok` failed"]
@@ -51,8 +50,7 @@ def test_other_failures_are_kept(tool: Tool) -> None:
     assert asserted["count"] >= 1
 
     before = {path: path.read_bytes() for path in folder.iterdir()}
-    done = tool(*command, "-o", "again.smt2")
-    assert done.code == 0, done.err
+    done = tool.ok(*command, "-o", "again.smt2")
     assert f"x exit status 3, solver.c: Assertion `ok` failed ({size} bytes: others/{name})" in (
         done.out
     )
@@ -61,8 +59,7 @@ def test_other_failures_are_kept(tool: Tool) -> None:
 
 def test_without_a_folder_crashes_are_told_all_the_same(tool: Tool) -> None:
     tool.write("in.smt2", problem())
-    done = tool("smt2", "in.smt2", "--cmd", solver(tool))
-    assert done.code == 0, done.err
+    done = tool.ok("smt2", "in.smt2", "--cmd", solver(tool))
     assert "x exit status 3, solver.c: Assertion `ok` failed (" in done.out
     assert "no check" not in done.out
     assert sorted(path.name for path in tool.folder.iterdir()) == [
@@ -75,8 +72,7 @@ def test_a_test_script_may_say_more_than_yes_and_no(tool: Tool) -> None:
     script = tool.script(
         "test", f"{NEEDLE} $1 && exit 0; grep -q '(assert' $1 && exit 42; echo fine; exit 1"
     )
-    done = tool("smt2", "in.smt2", "--oracle", script, "--also-interesting", "others")
-    assert done.code == 0, done.err
+    tool.ok("smt2", "in.smt2", "--oracle", script, "--also-interesting", "others")
     (row,) = index(tool.folder / "others").values()
     assert row[2] == "exit status 42"
     assert row[0].startswith("exit-42-")
@@ -90,8 +86,7 @@ def test_a_failure_that_changes_is_told(tool: Tool) -> None:
         f"{NEEDLE} $1 || exit 0; n=many; [ $(wc -l < $1) -gt 8 ] || n=few\n"
         'echo "solver.c:3: Assertion \\`$n\\` failed" >&2; exit 3',
     )
-    done = tool("smt2", "in.smt2", "--cmd", script, "--match-err", "Assertion")
-    assert done.code == 0, done.err
+    done = tool.ok("smt2", "in.smt2", "--cmd", script, "--match-err", "Assertion")
     line = "exit status 3, solver.c: Assertion `%s` failed"
     assert f"the failure changed on the way: {line % 'many'} -> {line % 'few'} at " in done.out
     again = ("--match-err", "Assertion", "--json", "--restart")
@@ -108,8 +103,7 @@ def test_another_message_under_the_same_status_is_another_failure(tool: Tool) ->
         "echo sat",
     )
     tool.write("in.smt2", problem())
-    done = tool("smt2", "in.smt2", "--cmd", program, "--also-interesting", "others")
-    assert done.code == 0, done.err
+    done = tool.ok("smt2", "in.smt2", "--cmd", program, "--also-interesting", "others")
     assert "keeping this failure: exit status 3, FATAL: the needle is in" in done.err
     assert "needle" in (tool.folder / "in.reduced.smt2").read_text()
     assert "x exit status 3, FATAL: no proof for it (" in done.out

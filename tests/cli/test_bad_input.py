@@ -213,8 +213,7 @@ def test_a_command_that_goes_away(tool: Tool) -> None:
     tool.write("in.smt2", problem())
     runs = tool.temporary / "runs"
     script = tool.script(
-        "test",
-        f'echo >> {runs}; [ $(wc -l < {runs}) -lt 10 ] || rm -f "$0"; {NEEDLE} "$1"',
+        "test", f'echo >> {runs}; [ $(wc -l < {runs}) -lt 10 ] || rm -f "$0"; {NEEDLE} "$1"'
     )
     done = tool("smt2", "in.smt2", "--oracle", script)
     assert done.code == 2

@@ -36,8 +36,7 @@ def test_what_costs_conflicts(tool: Tool) -> None:
     solver = z3("4.8.5.0")
     tool.write("in.smt2", pigeons(4))
     options = ["--cmd", f"{solver} -st sat.random_seed={{seed}}", "--cost", "sat-conflicts"]
-    done = tool("smt2", "in.smt2", *options, "--at-least", "10", "--only", "commands", "--json")
-    assert done.code == 0, done.err
+    done = tool.ok("smt2", "in.smt2", *options, "--at-least", "10", "--only", "commands", "--json")
     assert (
         json.loads(done.out)["failure"] == "sat-conflicts is 10 or more, the command answers unsat"
     )
@@ -113,16 +112,9 @@ def test_proved_here_and_unknown_there(tool: Tool) -> None:
     solver = z3("4.8.5.0")
     tool.write("in.smt2", pigeons(3))
     options = ["--cmd", str(solver), "--match-out", r"\Aunsat$"]
-    done = tool(
-        "smt2",
-        "in.smt2",
-        *options,
-        "--also-match",
-        f"{solver} rlimit=100",
-        r"\Aunknown$",
-        "--json",
+    done = tool.ok(
+        "smt2", "in.smt2", *options, "--also-match", f"{solver} rlimit=100", r"\Aunknown$", "--json"
     )
-    assert done.code == 0, done.err
     assert "rlimit=100 FILE has stdout matching" in json.loads(done.out)["failure"]
     assert "idle" not in (tool.folder / "in.reduced.smt2").read_text()
 
@@ -200,8 +192,7 @@ def test_variants_of_other_formats(tool: Tool) -> None:
     assert done.code == 2
     assert "no variants, so the command needs {seed}" in done.err
     cmd = "sh -c 'grep -q 2 $1 && test {seed} = 3 && echo unknown || echo sat' sh {}"
-    done = tool("text", path, "--cmd", cmd, "--unstable", "8")
-    assert done.code == 0, done.err
+    done = tool.ok("text", path, "--cmd", cmd, "--unstable", "8")
     assert "the runs of --unstable differ by seeds only" in done.err
     assert (tool.folder / "in.reduced.txt").read_text().strip() == "2"
 

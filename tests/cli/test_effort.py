@@ -15,8 +15,7 @@ MUL = 'grep -q "^[0-9]* mul " $1'
 
 def reduced(tool: Tool, command: str, name: str, *options: str) -> dict[str, Any]:
     oracle = tool.folder / "oracle"
-    done = tool(command, name, "--oracle", oracle, "--json", *options)
-    assert done.code == 0, done.err
+    done = tool.ok(command, name, "--oracle", oracle, "--json", *options)
     return dict(json.loads(done.out))
 
 

@@ -44,8 +44,7 @@ def reduced(tool: Tool, format_name: str, suffix: str, text: str, *options: str)
     """Reduce a text that has to keep a word; return the result."""
     test = tool.script("test.sh", 'grep -q "e = d" "$1"')
     source, output = tool.write(f"in{suffix}", text), tool.folder / f"small{suffix}"
-    done = tool(format_name, source, "--oracle", test, "-o", output, "--no-journal", *options)
-    assert done.code == 0, done.err
+    tool.ok(format_name, source, "--oracle", test, "-o", output, "--no-journal", *options)
     return output.read_text()
 
 

@@ -16,10 +16,7 @@ _ALL = 24
 
 @pytest.mark.parametrize(
     "chunk",
-    [
-        *range(_QUICK),
-        *(pytest.param(each, marks=pytest.mark.slow) for each in range(_QUICK, _ALL)),
-    ],
+    [*range(_QUICK), *(pytest.param(each, marks=pytest.mark.slow) for each in range(_QUICK, _ALL))],
 )
 def test_there_is_an_answer(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(replay, "_die_by", lambda number: None)  # it would kill this process

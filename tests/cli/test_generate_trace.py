@@ -34,8 +34,7 @@ def test_many_files(tool: Tool) -> None:
 
 def test_without_a_library(tool: Tool) -> None:
     path = tool.write("own.toml", OWN)
-    done = tool("generate", "trace", "--model", "own.toml", "--seed", "2")
-    assert done.code == 0
+    done = tool.ok("generate", "trace", "--model", "own.toml", "--seed", "2")
     assert "no feedback" in done.err
     expected = Generator(load_model(str(path))).generate(2)
     assert done.out.encode() == print_trace(expected.calls, "words")

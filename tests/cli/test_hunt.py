@@ -30,8 +30,7 @@ def bugs_in(tool: Tool, folder: str = "failures") -> dict[str, bytes]:
 
 def test_a_bug_is_kept_once(tool: Tool) -> None:
     script = crashing(tool, "smulo")
-    done = tool("hunt", "btor", "--cmd", script, "--count", "30", "-n", "60", "--no-reduce")
-    assert done.code == 0
+    done = tool.ok("hunt", "btor", "--cmd", script, "--count", "30", "-n", "60", "--no-reduce")
     assert "30 inputs in" in done.out
     assert ": 1 bug\n" in done.out
     assert f"{script.name}: signal SIGSEGV\n" in done.out
@@ -49,8 +48,7 @@ def test_a_bug_is_kept_once(tool: Tool) -> None:
 def test_a_wrong_model_of_a_sat_solver(tool: Tool) -> None:
     """No other solver is needed: the model is evaluated."""
     liar = tool.script("liar", """cadical -q "$1" | sed '/^v/s/ 4 / -4 /'""")
-    done = tool("hunt", "cnf", "--cmd", liar, "--count", "8")
-    assert done.code == 0
+    done = tool.ok("hunt", "cnf", "--cmd", liar, "--count", "8")
     assert "liar: a wrong model\n" in done.out
     (small,) = (tool.folder / "failures").glob("a-wrong-model-liar-*.reduced.cnf")
     assert small.read_text() in ("p cnf 4 1\n4 0\n", "p cnf 4 1\n-4 0\n")
@@ -120,8 +118,7 @@ def test_a_limit_of_processor_time_is_no_bug(tool: Tool) -> None:
     by = [tool.script("killed", "kill -XCPU $$")]
     by.append(tool.script("said", "echo 'cvc5 interrupted by SIGXCPU.' >&2; exit 1"))
     words = [word for each in by for word in ("--cmd", str(each))]
-    done = tool("hunt", "btor", *words, "-n", "30", "--count", "2")
-    assert done.code == 0
+    done = tool.ok("hunt", "btor", *words, "-n", "30", "--count", "2")
     assert "2 out of time: 0 bugs" in done.out
 
 
@@ -181,8 +178,7 @@ def test_scripts_of_a_logic_are_hunted_with(tool: Tool) -> None:
     """
     script = crashing(tool, "str.replace_all")
     arguments = ("--logic", "any", "--levels", "3", "--count", "60", "--jobs", "2")
-    done = tool("hunt", "smt2", "--cmd", script, *arguments)
-    assert done.code == 0
+    tool.ok("hunt", "smt2", "--cmd", script, *arguments)
     kept = {*(tool.folder / "failures").glob("*.smt2")}
     reduced = {each for each in kept if each.name.endswith(".reduced.smt2")}
     assert reduced
@@ -199,8 +195,7 @@ def test_scripts_of_a_logic_are_hunted_with(tool: Tool) -> None:
 def test_scripts_that_a_solver_does_not_support_are_no_bugs(tool: Tool) -> None:
     said = '(error "line 3 column 4: unknown function/constant str.replace")'
     script = tool.script("old", f"grep -q str.replace $1 && {{ echo '{said}'; exit 1; }}\n{SAT}")
-    done = tool("hunt", "smt2", "--logic", "QF_SLIA", "--cmd", script, "--count", "30")
-    assert done.code == 0
+    done = tool.ok("hunt", "smt2", "--logic", "QF_SLIA", "--cmd", script, "--count", "30")
     assert ": 0 bugs\n" in done.out
     assert re.search(rf"\n  \d+ of 30 were rejected by old: \"{re.escape(said)}\"\n", done.out)
 
@@ -210,8 +205,7 @@ def test_scripts_that_a_solver_does_not_support_are_no_bugs(tool: Tool) -> None:
 def test_a_bug_of_a_released_z3_is_found(tool: Tool) -> None:
     """The example of docs/hunting.md."""
     words = ("--logic", "QF_FP", "--asserts", "2", "--levels", "3", "--count", "60")
-    done = tool("hunt", "smt2", *words, "--cmd", "z3")
-    assert done.code == 0
+    done = tool.ok("hunt", "smt2", *words, "--cmd", "z3")
     assert "13 times: z3: exit status 114, ASSERTION VIOLATION File: fpa2bv_converter" in done.out
     (reduced,) = (tool.folder / "failures").glob("*.reduced.smt2")
     assert len(reduced.read_bytes()) < 130
@@ -361,8 +355,7 @@ def test_a_program_that_is_killed_from_outside_is_no_bug(tool: Tool, times: int)
     script = tool.script(
         "solver", f"echo >> {runs}; [ $(wc -l < {runs}) -gt {times} ] || kill -9 $$; {SAT}"
     )
-    done = tool("hunt", "btor", "--cmd", script, "--count", "4", "-n", "30")
-    assert done.code == 0
+    done = tool.ok("hunt", "btor", "--cmd", script, "--count", "4", "-n", "30")
     assert ": 0 bugs\n" in done.out
     assert ("4 not tested: the solver was killed by SIGKILL from outside" in done.out) == (
         times > 1

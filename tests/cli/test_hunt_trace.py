@@ -26,8 +26,7 @@ ULT = ("--model", "boolector", "--fault", "btor_aigvec_ult+0x11e:delete=48896808
 
 @pytest.mark.slow
 def test_a_fault_is_found_and_kept_once(tool: Tool) -> None:
-    done = tool("hunt", "trace", *MELT, *SMALL, "--count", "40", "--no-reduce", "--no-compare")
-    assert done.code == 0
+    done = tool.ok("hunt", "trace", *MELT, *SMALL, "--count", "40", "--no-reduce", "--no-compare")
     assert done.out.startswith("40 traces in ")
     assert ": 1 bug\n" in done.out
     assert "lingeling --fault lglmelt+1:abort: signal SIGILL in 'melt'" in done.out
@@ -54,8 +53,7 @@ def test_jobs_do_not_change_what_is_found(tool: Tool) -> None:
 
 
 def test_the_intact_library_has_no_bugs(tool: Tool) -> None:
-    done = tool("hunt", "trace", *SMALL, "--count", "30")
-    assert done.code == 0
+    done = tool.ok("hunt", "trace", *SMALL, "--count", "30")
     assert ": 0 bugs\n" in done.out
     assert "30 had their answers checked" in done.out
 
@@ -63,8 +61,7 @@ def test_the_intact_library_has_no_bugs(tool: Tool) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("model", ["cadical", "ipasir"])
 def test_other_models(tool: Tool, model: str) -> None:
-    done = tool("hunt", "trace", "--model", model, *SMALL, "--count", "10")
-    assert done.code == 0
+    done = tool.ok("hunt", "trace", "--model", model, *SMALL, "--count", "10")
     assert ": 0 bugs\n" in done.out
     assert "10 had their answers checked" in done.out
 
@@ -174,8 +171,7 @@ def test_an_own_library_with_the_functions_of_ipasir(tool: Tool, lies: int) -> N
     """It dies of five clauses, or (`lies`) calls everything satisfiable."""
     build_own(tool, lies)
     own = ("--model", "ipasir", "--library", "./own.so")
-    done = tool("hunt", "trace", *own, *SMALL, "--count", "20")
-    assert done.code == 0
+    done = tool.ok("hunt", "trace", *own, *SMALL, "--count", "20")
     if lies:
         assert "wrong answer: the model does not satisfy the formula" in done.out
         return
@@ -241,8 +237,7 @@ def test_a_folder_of_traces(tool: Tool) -> None:
     (seeds / "a.trace").write_text("init\nadd 1\nadd 0\nsat\nrelease\n")
     (seeds / "b.trace").write_text("init\nadd 2\nadd 0\nfreeze 1\nmelt 1\nsat\nrelease\n")
     (seeds / "c.trace").write_text("init\nmelt 1\nsat\nrelease\n")
-    done = tool("hunt", "trace", *MELT, "--seeds", "seeds")
-    assert done.code == 0
+    done = tool.ok("hunt", "trace", *MELT, "--seeds", "seeds")
     assert done.out.startswith("3 traces in ")
     assert "1 broke the contract (33.3%), 1 had their answers checked" in done.out
     assert "new: lingeling --fault lglmelt+1:abort: signal SIGILL in 'melt' (seeds/b.trace)" in (
@@ -268,8 +263,7 @@ def test_a_trace_names_the_library_that_it_was_found_with(tool: Tool) -> None:
     library = tool.folder / "mysat.so"
     subprocess.run(["gcc", "-shared", "-fPIC", "-DBUG", source, "-o", library], check=True)
     # The library's functions tell the model.
-    done = tool("hunt", "trace", "--library", "./mysat.so", "--variables", "30", "--count", "60")
-    assert done.code == 0, done.err
+    done = tool.ok("hunt", "trace", "--library", "./mysat.so", "--variables", "30", "--count", "60")
     (reduced,) = (tool.folder / "failures").glob("*.reduced.trace")
     head = f"# reducekit: --model ipasir --library {library}\n"
     assert reduced.read_text() == f"{head}init\nassume 1\nassume 2\n"
@@ -279,8 +273,7 @@ def test_a_trace_names_the_library_that_it_was_found_with(tool: Tool) -> None:
     assert f"--library {library}" in tool("show", reduced).out
     found = Path(str(reduced).replace(".reduced", ""))
     assert found.read_text().startswith(head)
-    done = tool("trace", found, "-o", "small.trace", "-q")
-    assert done.code == 0, done.err
+    done = tool.ok("trace", found, "-o", "small.trace", "-q")
     assert (tool.folder / "small.trace").read_text().startswith(head)
     other = library.rename(tool.folder / "other.so")
     for command in ("replay", "trace"):
@@ -294,8 +287,7 @@ def test_a_trace_names_the_library_that_it_was_found_with(tool: Tool) -> None:
 @pytest.mark.slow
 @pytest.mark.debian("z3")
 def test_a_wrong_answer_is_found_reduced_and_seen_again(tool: Tool) -> None:
-    done = tool("hunt", "trace", *ULT, "--count", "16")
-    assert done.code == 0
+    done = tool.ok("hunt", "trace", *ULT, "--count", "16")
     assert "wrong answer: unsatisfiable, but there is a model" in done.out
     assert "16 had their answers checked" in done.out
     (small,) = (tool.folder / "failures").glob("*.reduced.trace")

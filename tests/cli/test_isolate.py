@@ -15,8 +15,7 @@ BAD = "(declare-const x Int)\n(assert (>= x 2))\n(assert (< x 9))\n(push 1)\n(ch
 def test_the_difference_that_is_needed(tool: Tool) -> None:
     tool.write("good.smt2", GOOD)
     path = tool.write("bad.smt2", BAD)
-    done = tool("isolate", path, "--baseline", "good.smt2", "--oracle", "grep -q '>='")
-    assert done.code == 0, done.err
+    done = tool.ok("isolate", path, "--baseline", "good.smt2", "--oracle", "grep -q '>='")
     left, passing = ((path.with_name(f"bad.reduced{each}.smt2")) for each in ("", ".passing"))
     assert left.read_text() == passing.read_text().replace("(> x", "(>= x")
     assert "changes" in done.out
@@ -37,8 +36,7 @@ def test_a_status_that_is_no_answer(tool: Tool) -> None:
     words = ("isolate", path, "--baseline", "good.smt2", "--oracle", test)
     part = tool(*words, "--unresolved", "125", "--max-checks", "1")
     assert part.code == 5, part.err
-    done = tool(*words, "--unresolved", "125", "--json")
-    assert done.code == 0, done.err
+    done = tool.ok(*words, "--unresolved", "125", "--json")
     left, passing = ((path.with_name(f"bad.reduced{each}.smt2")) for each in ("", ".passing"))
     assert left.read_text() == BAD
     assert passing.read_text() == GOOD.replace("x 1", "x 2")
@@ -47,8 +45,7 @@ def test_a_status_that_is_no_answer(tool: Tool) -> None:
     assert json.loads(again.out)["checks"] == json.loads(done.out)["checks"]
     assert not (tool.folder / "bad.reduced.passing.1.smt2").exists()
     # Without, it moves to a file that the test could not judge.
-    done = tool(*words, "--restart")
-    assert done.code == 0, done.err
+    done = tool.ok(*words, "--restart")
     assert ">= x 2" in passing.read_text()
     assert (tool.folder / "bad.reduced.passing.1.smt2").read_text() != passing.read_text()
     assert "push" not in passing.read_text()

@@ -16,8 +16,7 @@ pytestmark = pytest.mark.reduction
 def reduced(tool: Tool, *arguments: str | Path, text: str | None = None) -> str:
     """Reduce `problem()` (or a text) and return the result."""
     tool.write("in.smt2", problem() if text is None else text)
-    done = tool("smt2", "in.smt2", *arguments)
-    assert done.code == 0, done.err
+    tool.ok("smt2", "in.smt2", *arguments)
     return (tool.folder / "in.reduced.smt2").read_text()
 
 
@@ -64,8 +63,7 @@ def test_a_reference(tool: Tool) -> None:
     wrong = tool.script("wrong", f"{NEEDLE} $1 && echo unsat || echo sat")
     right = tool.script("right", "grep -q check-sat $1 && echo sat")
     tool.write("in.smt2", problem())
-    done = tool("smt2", "in.smt2", "--cmd", wrong, "--reference", right)
-    assert done.code == 0, done.err
+    done = tool.ok("smt2", "in.smt2", "--cmd", wrong, "--reference", right)
     assert "the command answers unsat, its reference sat" in done.out
     assert f"$ {wrong} in.reduced.smt2\nunsat\n(exit status 0)\n" in done.out
     assert f"$ {right} in.reduced.smt2\nsat\n(exit status 0)\n" in done.out
@@ -108,8 +106,7 @@ def test_so_much_time(tool: Tool) -> None:
 def test_in_place(tool: Tool) -> None:
     source = tool.write("in.smt2", problem())
     source.chmod(0o640)
-    done = tool("smt2", "in.smt2", "--oracle", NEEDLE, "--in-place")
-    assert done.code == 0, done.err
+    tool.ok("smt2", "in.smt2", "--oracle", NEEDLE, "--in-place")
     assert (tool.folder / "in.smt2.orig").read_text() == problem()
     assert len(source.read_text()) < 200
     assert stat.S_IMODE(source.stat().st_mode) == 0o640
@@ -152,14 +149,12 @@ def test_odd_names_and_bytes(tool: Tool) -> None:
     name = os.fsdecode(b"a b\xff'\".smt2")
     text = problem().encode().replace(b"check-sat", b"check-sat \xff\xfe")
     tool.write(name, text)
-    done = tool("smt2", name, "--oracle", NEEDLE, errors="surrogateescape")
-    assert done.code == 0, done.err
+    tool.ok("smt2", name, "--oracle", NEEDLE, errors="surrogateescape")
     assert (tool.folder / name.replace(".smt2", ".reduced.smt2")).exists()
 
 
 def test_names_that_look_like_options(tool: Tool) -> None:
     tool.write("-in.smt2", problem())
     script = tool.script("solver", f"{NEEDLE} -- $1 && exit 3; :")
-    done = tool("smt2", "--cmd", script, "--", "-in.smt2")
-    assert done.code == 0, done.err
+    tool.ok("smt2", "--cmd", script, "--", "-in.smt2")
     assert (tool.folder / "-in.reduced.smt2").exists()

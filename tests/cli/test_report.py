@@ -15,8 +15,7 @@ SCRIPT = "(set-logic ALL)\n" + "".join(f"(assert (= {n} {n}))\n" for n in range(
 @pytest.fixture
 def reduced(tool: Tool) -> Tool:
     tool.write("in.smt2", SCRIPT)
-    done = tool("smt2", "in.smt2", "--oracle", "grep -q 17")
-    assert done.code == 0, done.err
+    tool.ok("smt2", "in.smt2", "--oracle", "grep -q 17")
     return tool
 
 
@@ -104,8 +103,7 @@ def test_the_curve_is_a_picture(reduced: Tool) -> None:
 
 def test_a_reduction_can_end_with_its_report(tool: Tool) -> None:
     tool.write("in.smt2", SCRIPT)
-    done = tool("smt2", "in.smt2", "--oracle", "grep -q 17", "--report", "r.html")
-    assert done.code == 0, done.err
+    done = tool.ok("smt2", "in.smt2", "--oracle", "grep -q 17", "--report", "r.html")
     html = (tool.folder / "r.html").read_text()
     assert "The search finished. The result was checked again" in html
     assert "<dt>Python</dt>" in html

@@ -34,8 +34,7 @@ def test_it_ends_as_if_nothing_had_been(tool: Tool) -> None:
     whole = tool("smt2", "in.smt2", "--oracle", oracle, "-o", "whole.smt2", "--json")
     log.write_text("")
     killed(tool, oracle, log)
-    done = tool("smt2", "in.smt2", "--oracle", oracle, "--resume", "--json")
-    assert done.code == 0, done.err
+    done = tool.ok("smt2", "in.smt2", "--oracle", oracle, "--resume", "--json")
     assert (tool.folder / "in.reduced.smt2").read_bytes() == (
         tool.folder / "whole.smt2"
     ).read_bytes()
@@ -93,8 +92,7 @@ def test_the_same_command_goes_on(tool: Tool) -> None:
     assert first.code == 5
     assert "run the same command again to continue" in first.out
     before = (tool.folder / "in.reduced.smt2").read_bytes()
-    done = tool("smt2", "in.smt2", "--oracle", oracle, "--json")
-    assert done.code == 0
+    done = tool.ok("smt2", "in.smt2", "--oracle", oracle, "--json")
     assert f"resuming from in.reduced.smt2 ({len(before):,} bytes, " in done.err
     assert json.loads(done.out)["done"] is True
     whole, _ = counting(tool)
@@ -135,8 +133,9 @@ def test_jobs_and_size(tool: Tool) -> None:
     tool.write("in.smt2", problem())
     oracle, _ = counting(tool)
     size = len(problem()) // 2
-    done = tool("smt2", "in.smt2", "--oracle", oracle, "-j", "auto", "--until", str(size), "--json")
-    assert done.code == 0, done.err
+    done = tool.ok(
+        "smt2", "in.smt2", "--oracle", oracle, "-j", "auto", "--until", str(size), "--json"
+    )
     report = json.loads(done.out)
     assert report["after"]["bytes"] <= size
     assert report["stopped"].startswith("at ")

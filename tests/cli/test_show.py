@@ -84,8 +84,7 @@ def test_the_time_line_of_a_trace(tool: Tool) -> None:
         "init\noption verbose 1\nadd 1\nadd 0\nsat\nreturn 10\nderef 1\nreturn 1\n"
         "add -1\nadd 0\nassume 2\nsat\nreturn 20\nrelease\n"
     )
-    done = tool("show", tool.write("in.trace", text))
-    assert done.code == 0
+    done = tool.ok("show", tool.write("in.trace", text))
     assert done.out.splitlines() == [
         "lgl: 11 calls of lingeling",
         "calls: add 4, sat 2, init 1, option 1, deref 1, assume 1, release 1",
@@ -103,8 +102,7 @@ def test_the_time_line_of_a_trace(tool: Tool) -> None:
 
 @pytest.mark.slow
 def test_the_state_chart_of_a_model(tool: Tool) -> None:
-    done = tool("show", "ipasir")
-    assert done.code == 0
+    done = tool.ok("show", "ipasir")
     assert done.out.startswith("model of ipasir: ")
     assert tool("show", "ipasir", "-o", "x.svg").code == 0
     assert (tool.folder / "x.svg").read_text().startswith("<svg ")

@@ -23,8 +23,7 @@ def source(tool: Tool) -> Path:
 
 def test_the_summary(tool: Tool, source: Path) -> None:
     script = tool.script("solver", f'{NEEDLE} $3 && echo "error: $3:12: bad" && exit 3 || :')
-    done = tool("smt2", source.name, "--cmd", f"{script} -a 'b c'")
-    assert done.code == 0, done.err
+    done = tool.ok("smt2", source.name, "--cmd", f"{script} -a 'b c'")
     size = len((tool.folder / "in.reduced.smt2").read_bytes())
     pattern = rf"""in\.reduced\.smt2
   bytes     +{len(problem()):,} -> {size} +\([\d.]+ %\)
@@ -45,8 +44,7 @@ error: in\.reduced\.smt2:12: bad
 
 
 def test_json(tool: Tool, source: Path) -> None:
-    done = tool("smt2", source.name, "--oracle", NEEDLE, "--json")
-    assert done.code == 0
+    done = tool.ok("smt2", source.name, "--oracle", NEEDLE, "--json")
     report = json.loads(done.out)
     assert done.out.count("\n") == 1
     result = (tool.folder / "in.reduced.smt2").read_bytes()
@@ -119,8 +117,7 @@ def closing(redirection: str) -> list[str]:
 def test_closed_streams(tool: Tool, source: Path, redirection: str) -> None:
     """The candidate's output must not land where ours is closed, nor ours in a file."""
     script = tool.script("solver", f"echo out; echo err >&2; {NEEDLE} $1 && exit 3 || exit 0")
-    done = tool("smt2", source.name, "--cmd", script, before=closing(redirection))
-    assert done.code == 0
+    done = tool.ok("smt2", source.name, "--cmd", script, before=closing(redirection))
     result = (tool.folder / "in.reduced.smt2").read_text()
     assert len(result) < 200
     assert "needle" in result

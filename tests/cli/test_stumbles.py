@@ -183,10 +183,9 @@ def test_13_models_from_windows(files: Tool, kind: str) -> None:
     assert b"\r" not in result
     assert result.startswith(b"1 sort")
     # Where it matters it is kept.
-    needed = {
-        "crlf": "grep -q \"$(printf '\\r')\" $1",
-        "bom": "head -c 3 $1 | grep -q '[^ -~]'",
-    }[kind]
+    needed = {"crlf": "grep -q \"$(printf '\\r')\" $1", "bom": "head -c 3 $1 | grep -q '[^ -~]'"}[
+        kind
+    ]
     files.script("needs.sh", f"LC_ALL=C; export LC_ALL; grep -q bad $1 && {needed}")
     assert typed(files, "reducekit btor win.btor2 --oracle ./needs.sh -q -o kept").endswith("[0]\n")
     assert (b"\r" if kind == "crlf" else b"\xef\xbb\xbf") in (files.folder / "kept").read_bytes()
@@ -393,8 +392,7 @@ def test_22_wrong_words(files: Tool, line: str, said: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "same"),
-    [("help", "--help"), ("help smt2", "smt2 --help"), ("version", "--version")],
+    ("line", "same"), [("help", "--help"), ("help smt2", "smt2 --help"), ("version", "--version")]
 )
 def test_22_words_for_options(files: Tool, line: str, same: str) -> None:
     seen = typed(files, f"reducekit {line}")

@@ -23,8 +23,7 @@ BROKEN = "init\nadd 1\nadd 0\nsat\nadd 1\nadd 0\nsat\n"
 @pytest.mark.slow
 def test_the_smallest_trace_is_found_and_can_be_seen_again(tool: Tool) -> None:
     path = tool.write("lgl.trace", MELTS)
-    done = tool("trace", path, *FAULT, "--json")
-    assert done.code == 0, done.err
+    done = tool.ok("trace", path, *FAULT, "--json")
     reduced = path.with_name("lgl.reduced.trace")
     assert reduced.read_text() == "init\nfreeze 1\nmelt 1\n"
     assert json.loads(done.out)["after"]["calls"] == 3
@@ -56,8 +55,7 @@ def test_wrong_results_are_recorded_anew_in_what_is_left(tool: Tool) -> None:
 def test_calls_that_stay_by_name_or_role(tool: Tool, keep: str, solves: int) -> None:
     """The replay ends before them: without the option they go first."""
     path = tool.write("lgl.trace", f"{MELTS}release\n")
-    done = tool("trace", path, *FAULT, "-q", "--keep-calls", keep)
-    assert done.code == 0, done.err
+    tool.ok("trace", path, *FAULT, "-q", "--keep-calls", keep)
     lines = path.with_name("lgl.reduced.trace").read_text().splitlines()
     calls = [each for each in lines if not each.startswith("return")]
     assert [each for each in calls if each != "sat"] == ["init", "freeze 1", "melt 1", "release"]
@@ -72,10 +70,7 @@ def test_calls_that_stay_where_a_command_reads_the_trace(tool: Tool) -> None:
     dies = 'grep -q "^freeze 1" "$1" && grep -q "^melt 1" "$1" && kill -ILL $$\nexit 0'
     path = tool.write("lgl.trace", f"{MELTS}release\n")
     command = str(tool.script("interpreter", dies))
-    done = tool(
-        "trace", path, "--cmd", command, "-q", "--keep-calls", "release", "--strategy", "ddmin"
-    )
-    assert done.code == 0, done.err
+    tool.ok("trace", path, "--cmd", command, "-q", "--keep-calls", "release", "--strategy", "ddmin")
     reduced = path.with_name("lgl.reduced.trace").read_text()
     assert reduced.endswith("melt 1\nrelease\n")
     assert len(reduced.splitlines()) < 6
@@ -89,8 +84,7 @@ def test_a_real_failure_needs_no_option(tool: Tool) -> None:
         "init\nincvar\nmaxvar\nlkhd\nsat\ninconsistent\nassume 1\nsat\n"
     )
     path = tool.write("lgl.trace", text)
-    done = tool("trace", path, "-q")
-    assert done.code == 0, done.err
+    tool.ok("trace", path, "-q")
     reduced = path.with_name("lgl.reduced.trace")
     assert len([line for line in reduced.read_text().splitlines() if "return" not in line]) <= 5
     assert tool("replay", reduced).code == -signal.SIGSEGV
@@ -164,8 +158,7 @@ def test_an_interpreter_of_ones_own(tool: Tool) -> None:
     dies = 'grep -q "^freeze 1" "$1" && grep -q "^melt 1" "$1" && kill -ILL $$\nexit 0'
     path = tool.write("lgl.trace", MELTS)
     command = str(tool.script("interpreter", dies))
-    done = tool("trace", path, "--cmd", command, "--options", "explicit", "-q")
-    assert done.code == 0, done.err
+    tool.ok("trace", path, "--cmd", command, "--options", "explicit", "-q")
     assert path.with_name("lgl.reduced.trace").read_text() == "init\nfreeze 1\nmelt 1\n"
 
 
@@ -178,8 +171,7 @@ def test_no_run_has_a_combination_of_options_that_the_model_forbids(tool: Tool) 
     fails += "test $(grep -c 'option elim\\|option block\\|add 0' $1) = 12 && exit 7; exit 0"
     command = str(tool.script("interpreter", fails))
     path = tool.write("lgl.trace", "init\noption elim 1\noption block 1\n" + 10 * "add 1\nadd 0\n")
-    done = tool("trace", path, "--model", model, "--cmd", command, "-q")
-    assert done.code == 0, done.err
+    tool.ok("trace", path, "--model", model, "--cmd", command, "-q")
     reduced = path.with_name("lgl.reduced.trace").read_text()
     assert reduced == "init\noption elim 0\noption block 1\n" + 10 * "add 0\n"
     tried = log.read_text().split("next\n")
@@ -200,8 +192,7 @@ def test_a_complaint_about_the_contract_is_not_taken_for_the_failure(tool: Tool,
     )
     path = tool.write("lgl.trace", MELTS)
     command = f"{sys.executable} {script}"
-    done = tool("trace", path, "--exit-code", "3", "--cmd", command, "-q", "-j", jobs)
-    assert done.code == 0, done.err
+    tool.ok("trace", path, "--exit-code", "3", "--cmd", command, "-q", "-j", jobs)
     assert "freeze 1" in path.with_name("lgl.reduced.trace").read_text()
 
 
@@ -217,8 +208,7 @@ def test_a_parse_error_of_the_interpreter_is_reduced(
         f'grep -q "^{word}" "$1" || exit 0\necho "$1: parse error: invalid keyword" >&2\nexit 1',
     )
     path = tool.write("in.mobical", f"init\nadd 1\nadd 0\n{word}\nsolve 10\nval 1 1\nreset\n")
-    done = tool("trace", path, "--cmd", str(script), "-q", *more)
-    assert done.code == 0, done.err
+    tool.ok("trace", path, "--cmd", str(script), "-q", *more)
     reduced = path.with_name("in.reduced.mobical").read_text()
     assert reduced.removeprefix("init\n") == f"{word}\n"
 
@@ -233,8 +223,7 @@ def test_what_does_not_go_together(tool: Tool) -> None:
 @pytest.mark.slow
 def test_the_output_of_a_packed_trace_is_not_named_like_a_packed_one(tool: Tool) -> None:
     path = tool.write("lgl.trace.gz", gzip.compress(MELTS.encode()))
-    done = tool("trace", path, *FAULT, "-q")
-    assert done.code == 0, done.err
+    done = tool.ok("trace", path, *FAULT, "-q")
     assert path.with_name("lgl.reduced.trace").read_text() == "init\nfreeze 1\nmelt 1\n"
     for asked in (("--in-place",), ("-o", path.with_name("other.gz"))):
         done = tool("trace", path, *FAULT, "-q", *asked)
@@ -248,7 +237,6 @@ def test_a_core_asked_for_after_a_satisfiable_round_is_not_the_failure(tool: Too
     # Without the clauses `failed` comes after an answer that forbids it; the fault strikes anyway.
     text = "init\nadd -1\nadd 2\nadd 0\nadd -2\nadd 0\nassume 1\nsat\nfailed 1\n"
     path = tool.write("lgl.trace", text)
-    done = tool("trace", path, "--fault", "lglfailed+1:abort", "-q")
-    assert done.code == 0, done.err
+    tool.ok("trace", path, "--fault", "lglfailed+1:abort", "-q")
     reduced = path.with_name("lgl.reduced.trace").read_text()
     assert reduced == "init\nadd 0\nassume 1\nsat\nfailed 1\n"

@@ -32,8 +32,7 @@ def test_a_wrong_answer_is_replayed_and_reduced(tool: Tool) -> None:
 
 
 def test_right_answers_pass(tool: Tool) -> None:
-    done = tool("replay", "--library", library(tool), tool.write("in.trace", TRACE))
-    assert done.code == 0
+    done = tool.ok("replay", "--library", library(tool), tool.write("in.trace", TRACE))
     assert "passed: 10 calls" in done.err
 
 
@@ -54,6 +53,5 @@ def test_a_broken_contract_that_is_asked_for_is_reduced(
 ) -> None:
     path = tool.write("lgl.trace", "init\nadd 1\nadd 0\nfreeze 1\nmelt 1\nmelt 1\nsat\n")
     assert tool("trace", path, "-q").code == 1
-    done = tool("trace", path, *asked, "-o", "out.trace", "-q")
-    assert done.code == 0, done.err
+    tool.ok("trace", path, *asked, "-o", "out.trace", "-q")
     assert (tool.folder / "out.trace").read_text() == left

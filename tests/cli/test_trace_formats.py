@@ -35,8 +35,7 @@ library.boolector_sat(btor)
 @pytest.mark.parametrize("text", [CADICAL, MOBICAL], ids=["plain", "numbered"])
 def test_a_trace_of_cadical(tool: Tool, text: str) -> None:
     path = tool.write("cadical.trace", text)
-    done = tool("trace", path, "--fault", MELT, "--json")
-    assert done.code == 0, done.err
+    done = tool.ok("trace", path, "--fault", MELT, "--json")
     reduced = path.with_name("cadical.reduced.trace")
     assert reduced.read_text() == "init\nfreeze 1\nmelt 1\n"
     (command,) = json.loads(done.out)["see_again"]
@@ -52,8 +51,7 @@ def test_a_trace_of_boolector(tool: Tool) -> None:
     command = [sys.executable, "-c", BOOLECTOR, library]
     subprocess.run(command, env=environment, check=True)
     fault = ("--fault", "boolector_and:abort")
-    done = tool("trace", path, *fault, "-q")
-    assert done.code == 0, done.err
+    tool.ok("trace", path, *fault, "-q")
     reduced = path.with_name("btor.reduced.trace")
     lines = [line.split()[0] for line in reduced.read_text().splitlines()]
     names = [name for name in lines if name != "return"]
@@ -67,8 +65,7 @@ def test_mobical_says_what_a_trace_is(tool: Tool) -> None:
     oracle = tool.folder / "oracle"
     oracle.write_text('#!/bin/sh\nmobical "$1" && grep -q melt "$1"\n')
     oracle.chmod(0o755)
-    done = tool("trace", path, "--oracle", oracle, "-q")
-    assert done.code == 0, done.err
+    tool.ok("trace", path, "--oracle", oracle, "-q")
     assert path.with_name("cadical.reduced.trace").read_text() == "init\nfreeze 1\nmelt 1\n"
 
 

@@ -52,11 +52,7 @@ class Tool:
         self.temporary.mkdir()
 
     def start(self, *arguments: str | Path, **options: Any) -> subprocess.Popen[str]:
-        environment = {
-            **os.environ,
-            "TMPDIR": str(self.temporary),
-            **self.environment,
-        }
+        environment = {**os.environ, "TMPDIR": str(self.temporary), **self.environment}
         process = subprocess.Popen(
             [*options.pop("before", ()), *PROGRAM, *map(str, arguments)],
             **{
@@ -98,6 +94,12 @@ class Tool:
                 file.seek(0)
                 printed.append(file.read().decode())
             return Done(os.waitstatus_to_exitcode(status), *printed)
+
+    def ok(self, *arguments: str | Path, **options: Any) -> Done:
+        """Run what has to succeed."""
+        done = self(*arguments, **options)
+        assert done.code == 0, done.err
+        return done
 
     def _run(self, arguments: list[str], out: int, err: int) -> NoReturn:
         """Become reducekit, as if this process had begun with it."""

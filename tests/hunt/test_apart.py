@@ -30,10 +30,7 @@ def hunted(folder: Path, place: str, texts: list[str], *, cut: int = 0) -> tuple
     if not (folder / "seeds").exists():
         seeds(folder, *texts)
     options = HuntOptions(
-        format="smt2",
-        folder=folder / place,
-        programs=(solver(folder),),
-        seeds=folder / "seeds",
+        format="smt2", folder=folder / place, programs=(solver(folder),), seeds=folder / "seeds"
     )
     names: list[str] = []
 

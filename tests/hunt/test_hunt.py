@@ -81,10 +81,7 @@ def test_what_does_not_show_again_is_kept_as_it_is(tmp_path: Path) -> None:
     mark = tmp_path / "mark"
     flaky = script(tmp_path / "flaky", f"[ -e {mark} ] || {{ touch {mark}; kill -11 $$; }}\n{SAT}")
     options = HuntOptions(
-        format="text",
-        folder=tmp_path / "found",
-        programs=(flaky,),
-        seeds=seeds(tmp_path, "text\n"),
+        format="text", folder=tmp_path / "found", programs=(flaky,), seeds=seeds(tmp_path, "text\n")
     )
     (bug,) = Hunt(options).run().bugs.values()
     assert bug.not_reduced == "it does not show every time"

@@ -44,10 +44,7 @@ def hunt(folder: Path, like: str = KNOWN, **more: object) -> tuple[HuntStats, li
 def test_the_smallest_input_is_kept_and_reduced_and_other_bugs_are_listed(tmp_path: Path) -> None:
     stats, events = hunt(tmp_path, reduce=False)
     bugs = {each.title: each for each in stats.bugs.values()}
-    lost, broken = (
-        bugs["solver: exit status 3, error: lost"],
-        bugs[BROKEN],
-    )
+    lost, broken = (bugs["solver: exit status 3, error: lost"], bugs[BROKEN])
     assert lost.path.read_text() == "needle in hay\n"
     assert lost.reduced_size is None
     assert broken.path.read_text() == TEXTS[1]
@@ -60,10 +57,7 @@ def test_the_smallest_input_is_kept_and_reduced_and_other_bugs_are_listed(tmp_pa
 def test_only_the_failure_of_the_file_is_reduced(tmp_path: Path) -> None:
     stats, events = hunt(tmp_path)
     bugs = {each.title: each for each in stats.bugs.values()}
-    lost, broken = (
-        bugs["solver: exit status 3, error: lost"],
-        bugs[BROKEN],
-    )
+    lost, broken = (bugs["solver: exit status 3, error: lost"], bugs[BROKEN])
     # The first that is smaller is reduced to less than the others are.
     assert lost.path.read_text() == TEXTS[2]
     assert lost.reduced_path.read_text().strip() == "needle"

@@ -71,9 +71,7 @@ SCRIPT = """
 (check-sat)
 (get-info :name)
 """
-VALUES = Values(
-    (("s", '"he ""said"" x"'), ('|a (b "|', "2"), ("(f 1)", "2"), ("(+ 1 2)", "3")),
-)
+VALUES = Values((("s", '"he ""said"" x"'), ('|a (b "|', "2"), ("(f 1)", "2"), ("(+ 1 2)", "3")))
 
 
 def model_of(response: Response) -> dict[str, Definition]:

@@ -3,12 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reducekit.oracle.quotes import normalise
-from reducekit.oracle.signature import (
-    _COMPLAINING,
-    failure_line,
-    is_failure,
-    signature,
-)
+from reducekit.oracle.signature import _COMPLAINING, failure_line, is_failure, signature
 from reducekit.run import Outcome
 
 
@@ -47,10 +42,7 @@ FAILURES = [
         b"wolver: /home/me/w.c:12: int spin (W *): Assertion `w->n == 13' failed.\nAborted\n",
         b"wolver: w.c: int spin (W *): Assertion `w->n == 13' failed.",
     ),
-    (
-        b"\n*******\nFATAL ERROR: spinning\n*******\nPlease report\n",
-        b"FATAL ERROR: spinning",
-    ),
+    (b"\n*******\nFATAL ERROR: spinning\n*******\nPlease report\n", b"FATAL ERROR: spinning"),
     (
         b"terminate called after throwing an instance of 'std::out_of_range'\n"
         b"  what():  vector::_M_range_check: __n (which is 17) >= this->size() (which is 9)\n",
@@ -90,10 +82,7 @@ FAILURES = [
     ),
     (b"double free or corruption (!prev)\n", b"double free or corruption (!prev)"),
     (b"free(): invalid pointer\n", b"free(): invalid pointer"),
-    (
-        b"*** API usage error of 'wspin' in '/src/w.c'\n",
-        b"*** API usage error of 'wspin' in 'w.c'",
-    ),
+    (b"*** API usage error of 'wspin' in '/src/w.c'\n", b"*** API usage error of 'wspin' in 'w.c'"),
     (b"Unhandled case spin\n", b"Unhandled case spin"),
     (b"Segmentation fault (core dumped)\n", b"Segmentation fault"),
     (b"Fatal error: exception Stack_overflow\n", b"Fatal error: exception Stack_overflow"),

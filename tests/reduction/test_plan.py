@@ -106,10 +106,7 @@ def test_passes_are_chosen_by_name_however_it_is_written() -> None:
 @pytest.mark.parametrize(
     ("choice", "message"),
     [
-        (
-            PassChoice(only=("A", "Q")),
-            "`only`: unknown pass 'Q'. Passes: A, B, C, P, R, S",
-        ),
+        (PassChoice(only=("A", "Q")), "`only`: unknown pass 'Q'. Passes: A, B, C, P, R, S"),
         (
             PassChoice(without=("PP",)),
             "`without`: unknown pass 'PP'. Did you mean 'P'? Passes: A, B, C, P, R, S",

@@ -25,11 +25,7 @@ def test_the_core_is_the_first_guess(tmp_path: Path) -> None:
     solver.chmod(0o755)
     events: list[Event] = []
     report = reduce(
-        SCRIPT,
-        command=f"{solver} {{}} {{seed}}",
-        unstable=4,
-        listen=events.append,
-        max_checks=1,
+        SCRIPT, command=f"{solver} {{}} {{seed}}", unstable=4, listen=events.append, max_checks=1
     )
     assert report.after["asserts"] == 1
     assert b" 7)" in report.text

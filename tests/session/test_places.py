@@ -133,11 +133,7 @@ def source(tmp_path: Path) -> Path:
     ],
 )
 def test_the_place(
-    build: Any,
-    source: Path,
-    failure: str,
-    options: tuple[str, ...],
-    functions: tuple[str, str],
+    build: Any, source: Path, failure: str, options: tuple[str, ...], functions: tuple[str, str]
 ) -> None:
     """Another one is said at the end, with a step that has the first; or it is kept."""
     program = str(build(failure, *options))

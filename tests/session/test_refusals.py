@@ -60,10 +60,7 @@ def test_outputs_that_cannot_be(source: Path, tmp_path: Path) -> None:
             "`in_place` and `output` are mutually exclusive: give one",
         ),
         ({"in_place": True, "input": SCRIPT}, "`in_place` needs a file as the input"),
-        (
-            {"input": fifo},
-            f"the input {fifo} is not a regular file: name the output with `output`",
-        ),
+        ({"input": fifo}, f"the input {fifo} is not a regular file: name the output with `output`"),
         (
             {"output": packed},
             f"the result is plain text, and {packed} is the name of a compressed file: "
@@ -81,10 +78,7 @@ def test_results_that_cannot_be_written(tmp_path: Path) -> None:
     for path, words in (
         (Path("-"), "the output is a file: name one, not -"),
         (tmp_path, f"the output {tmp_path} is a directory: name a file with -o"),
-        (
-            Path("/dev/null"),
-            "the output /dev/null is not a regular file: name another with -o",
-        ),
+        (Path("/dev/null"), "the output /dev/null is not a regular file: name another with -o"),
         (
             folder / "out",
             f"the output {folder / 'out'} cannot be written: there is no folder {folder}",

@@ -12,12 +12,7 @@ import pytest
 
 from reducekit import registry
 from reducekit.api import ReduceOptions, reduce
-from reducekit.errors import (
-    NotInterestingError,
-    OtherFormatError,
-    StoppedError,
-    UsageError,
-)
+from reducekit.errors import NotInterestingError, OtherFormatError, StoppedError, UsageError
 from reducekit.events import Accepted, Checked, Event, FailureFound, Finished, Notice, Started
 from reducekit.executors.executor import Repeat
 from reducekit.frontends.smt2 import Smt2
@@ -213,9 +208,7 @@ def test_a_text_has_no_output_in_place(tmp_path: Path) -> None:
     assert str(caught.value) == "`in_place` and `output` are mutually exclusive: give one"
 
 
-def test_an_interrupt_after_the_input_was_seen_to_fail_leaves_the_best_text(
-    tmp_path: Path,
-) -> None:
+def test_an_interrupt_after_the_input_was_seen_to_fail_leaves_the_best_text(tmp_path: Path) -> None:
     asked: list[bytes] = []
 
     def interrupted(text: bytes) -> bool:

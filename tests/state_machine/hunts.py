@@ -202,7 +202,7 @@ class HuntMachine(RuleBasedStateMachine):
             st.builds(Ending, st.just("stop"), st.integers(0, 80)),
             st.builds(Ending, st.just("kill at check"), st.integers(0, 80)),
             st.builds(Ending, st.just("kill at write"), st.integers(0, 80)),
-        ),
+        )
     )
     def hunt(self, ending: Ending) -> None:
         self._hunt(ending)

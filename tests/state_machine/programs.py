@@ -67,12 +67,7 @@ class InThisProcess(Executor):
     """
 
     def __init__(
-        self,
-        oracle: Oracle,
-        jobs: int,
-        at_check: Callable[[], bool],
-        *,
-        latest_first: bool = True,
+        self, oracle: Oracle, jobs: int, at_check: Callable[[], bool], *, latest_first: bool = True
     ) -> None:
         self.runs = 0
         self._oracle = oracle

@@ -229,11 +229,7 @@ def test_what_grows_at_first_is_rolled_back_and_the_rest_is_tried_without_it() -
     ("frontend", "case", "said"),
     [
         ("btor", Case(CASES["btor"].text, (b" mul ", b" eq ")), {"zeros", "ones"}),
-        (
-            "text",
-            Case(b"one (two) (three four)\n", (b"one", b"four")),
-            {"drop tokens"},
-        ),
+        ("text", Case(b"one (two) (three four)\n", (b"one", b"four")), {"drop tokens"}),
     ],
 )
 def test_steps_of_halving_say_what_they_did(frontend: str, case: Case, said: set[str]) -> None:

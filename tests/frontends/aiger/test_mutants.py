@@ -9,13 +9,7 @@ import pytest
 
 from reducekit.frontends.aiger.circuit import Circuit
 from reducekit.frontends.aiger.files import read, write
-from reducekit.frontends.aiger.generate import (
-    GENERATION,
-    changed,
-    joined,
-    random_circuit,
-    seed_of,
-)
+from reducekit.frontends.aiger.generate import GENERATION, changed, joined, random_circuit, seed_of
 from reducekit.offers import InputGenerator, with_defaults
 from tests.frontends.aiger.simulation import steps
 

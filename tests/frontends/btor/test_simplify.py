@@ -26,10 +26,7 @@ from tests.frontends.btor.dags import random_assignment, random_dag
 
 RULES = [rule for rules in EVERY.by_code.values() for rule in rules]
 ONE_BIT = (Op.IMPLIES, Op.IFF)
-PREDICATES = (
-    *(code for code in Op if Op.ULT <= code <= Op.IFF),
-    *(Op.REDOR, Op.REDAND, Op.REDXOR),
-)
+PREDICATES = (*(code for code in Op if Op.ULT <= code <= Op.IFF), *(Op.REDOR, Op.REDAND, Op.REDXOR))
 SHIFTS = (Op.SLL, Op.SRL, Op.SRA, Op.ROL, Op.ROR)
 
 

@@ -129,11 +129,7 @@ def test_functions_have_classes_too() -> None:
     )
 
 
-@given(
-    st.integers(0, 10**6),
-    st.sampled_from(DIALECTS),
-    st.booleans(),
-)
+@given(st.integers(0, 10**6), st.sampled_from(DIALECTS), st.booleans())
 def test_narrowed_graphs_are_well_sorted(seed: int, dialect: Dialect, keep: bool) -> None:
     dag = random_dag(seed, dialect)
     classes = width_classes(dag)

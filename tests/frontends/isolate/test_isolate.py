@@ -135,10 +135,7 @@ def test_another_baseline_begins_anew(good: Path, tmp_path: Path) -> None:
     other.write_bytes(GOOD.replace(b"x9", b"y"))
     for baseline in (good, other):
         report = reduce(
-            bad,
-            oracle="grep -q '>='",
-            format=Isolate(str(baseline)),
-            output=tmp_path / "out.smt2",
+            bad, oracle="grep -q '>='", format=Isolate(str(baseline)), output=tmp_path / "out.smt2"
         )
         assert report.passing is not None
         assert distance(report.text, report.passing) == 1

@@ -47,12 +47,7 @@ def interesting(text: bytes) -> bool:
 def run(effort: Effort, width: int = 1) -> tuple[bytes, int, list[Event]]:
     events: list[Event] = []
     report = reduce(
-        SCRIPT,
-        interesting,
-        format=Smt2(),
-        effort=effort,
-        width=width,
-        listen=events.append,
+        SCRIPT, interesting, format=Smt2(), effort=effort, width=width, listen=events.append
     )
     return report.text, report.counts.checks, events
 

@@ -336,12 +336,7 @@ CASES: list[tuple[Pass, str, str, str]] = [
         r"push[^p]*Int\)\n.pop 1\)\n.push",
         "(push 1)\n(declare-fun a () Int)\n(pop 1)\n(push 1)\n(declare-fun a () Int)\n(pop 1)\n",
     ),
-    (
-        Untyped(),
-        "(assert (= (bvudiv #x00 #x00) #x00))",
-        "bvudiv",
-        "bvudiv",
-    ),
+    (Untyped(), "(assert (= (bvudiv #x00 #x00) #x00))", "bvudiv", "bvudiv"),
 ]
 
 

@@ -86,10 +86,7 @@ def test_what_is_a_bug_of_any_input(line: str) -> None:
     [
         ("(declare-const c Real)(assert (< (/ c c) 0.0))(check-sat)", "/"),
         ("(assert (not (and true (> (mod 0 0) 0))))(check-sat)", "mod"),
-        (
-            "(assert (distinct (_ NaN 3 5) (_ +oo 3 5)))(check-sat)",
-            "distinct FloatingPoint",
-        ),
+        ("(assert (distinct (_ NaN 3 5) (_ +oo 3 5)))(check-sat)", "distinct FloatingPoint"),
         ("(assert (seq.nth (as seq.empty (Seq Bool)) 0))", "seq.empty, seq.nth"),
         ("(declare-fun f (Int) Bool)(assert (f ((_ to_fp 2 3) 1)))", "function, to_fp"),
         ("(declare-const x Int)(assert (exists ((y Int)) (= x y)))", "= Int, exists"),

@@ -78,10 +78,7 @@ def test_the_status() -> None:
 
 @pytest.mark.parametrize(
     "options",
-    [
-        {"unstable": 8},
-        {"match_out": "unsat", "also_match": [("sh -c 'echo unknown'", "unknown")]},
-    ],
+    [{"unstable": 8}, {"match_out": "unsat", "also_match": [("sh -c 'echo unknown'", "unknown")]}],
 )
 def test_it_is_said_at_the_start_and_at_the_end(options: dict[str, Any]) -> None:
     said: list[str] = []

@@ -81,9 +81,7 @@ def test_a_list_is_minimised_and_a_term_becomes_one_below_it() -> None:
 def test_names_are_not_replaced_in_a_circle() -> None:
     text = b"(declare-const a Int)(declare-const b Int)(declare-const p Bool)(assert (< a b 3))"
     found = set(candidates(text, vulcan, identifiers, 1.0))
-    assert found == {
-        b"(declare-const b Int)(declare-const p Bool)(assert (< b b 3))",
-    }
+    assert found == {b"(declare-const b Int)(declare-const p Bool)(assert (< b b 3))"}
     assert len([*candidates(text, vulcan, identifiers, 0.0)]) == 2
 
 

@@ -65,11 +65,7 @@ def made(name: str, text: str) -> list[str]:
             "(assert (forall ((x Int) (y Int)) (=> (= (+ x 1) y) (exists ((z Int)) (< y z)))))",
             "(assert (forall ((x Int)) (=> (= (+ x 1) (+ x 1)) (exists ((z Int)) (< (+ x 1) z)))))",
         ),
-        (
-            "exist",
-            INTS + "(assert (< (* a (+ a 1)) (- a)))",
-            "(assert (< (- a) (- a)))",
-        ),
+        ("exist", INTS + "(assert (< (* a (+ a 1)) (- a)))", "(assert (< (- a) (- a)))"),
         (
             "eliminate",
             "(declare-fun s () (Seq Int))\n(declare-fun t () (Seq Int))\n"
@@ -120,22 +116,14 @@ def test_where_there_is_no_such_move(name: str, text: str) -> None:
         ("shorter", "(= ((_ zero_extend 8) v) ((_ zero_extend 8) w))", "(= v w)"),
         ("shorter", "(= #b1 ((_ extract 9 9) (concat v w)))", "(= #b1 ((_ extract 1 1) v))"),
         ("shorter", "(= v ((_ extract 7 0) (concat v w)))", "(= v w)"),
-        (
-            "shorter",
-            "(= #b1 ((_ extract 0 0) ((_ extract 5 3) v)))",
-            "(= #b1 ((_ extract 3 3) v))",
-        ),
+        ("shorter", "(= #b1 ((_ extract 0 0) ((_ extract 5 3) v)))", "(= #b1 ((_ extract 3 3) v))"),
         (
             "shorter",
             '(str.in_re "x" (re.++ (re.range "a" "b") re.all))',
             '(str.in_re "x" (re.++ re.allchar re.all))',
         ),
         ("eliminate", "(and (= v #x01) (bvult v w))", "(and (= #x01 #x01) (bvult #x01 w))"),
-        (
-            "eliminate",
-            "(and (= (bvmul v w) v) (bvult v w))",
-            "(and true (bvult (bvmul #x00 w) w))",
-        ),
+        ("eliminate", "(and (= (bvmul v w) v) (bvult v w))", "(and true (bvult (bvmul #x00 w) w))"),
         ("widths", "(bvugt (bvashr v #x02) #x85)", "(bvugt (bvashr v #x2) #x5)"),
         ("widths", "(bvugt (bvashr v #x02) #x85)", "(bvugt (bvashr v #x2) #xd)"),
         (

@@ -209,10 +209,7 @@ def test_the_last_line_may_lack_its_end() -> None:
     ("name", "texts"),
     [
         ("lgl", ["init\nadd 1\nsat\nreturn 10\nadd 1\n", "init\nsat\nadd 1\n", "init\nadd 1", ""]),
-        (
-            "mobical",
-            ["0 init\nadd 1\n# why\nsolve 10\n", "init\nsolve\n\nadd 1\n"],
-        ),
+        ("mobical", ["0 init\nadd 1\n# why\nsolve 10\n", "init\nsolve\n\nadd 1\n"]),
         ("words", ["init\n# why\nadd 1\n", "init\nadd 1\n", "add 1\nreturn 1\nreturn 2\n"]),
     ],
 )

@@ -22,12 +22,7 @@ from reducekit.frontends.trace.model.check import check, first_violation
 from reducekit.frontends.trace.model.definition import Model
 from reducekit.frontends.trace.model.loader import load_model, parse_model
 from reducekit.frontends.trace.model.structure import ModelError
-from reducekit.frontends.trace.player import (
-    Library,
-    ReplayServer,
-    find_library,
-    read_fault,
-)
+from reducekit.frontends.trace.player import Library, ReplayServer, find_library, read_fault
 from reducekit.frontends.trace.player.answers import Round, rounds_of
 from reducekit.frontends.trace.player.fitted import fitted
 from reducekit.frontends.trace.player.live_replay import LiveReplay

@@ -302,9 +302,7 @@ NOT_PLAYED = {
         ("meltall", "cassume", "negass", "reconstk"),
         "recorded by Lingeling, read by none of its interpreters",
     ),
-    "boolector": {
-        "clone": "a trace has one object",
-    },
+    "boolector": {"clone": "a trace has one object"},
 }
 
 
