@@ -48,30 +48,12 @@ def test_missing_programs_are_named(folder: Path) -> None:
     assert "apt-get install no-such-program" in out
 
 
-@pytest.mark.slow
-def test_missing_programs_are_named_where_tests_run_in_several_processes(folder: Path) -> None:
-    status, out = outcome(folder, "", "--numprocesses", "2")
-    assert status == 0
-    assert "2 passed" in out
-    assert "1 tests were deselected: no-such-program not on PATH" in out
-
-
 def test_missing_programs_fail_where_they_are_required(folder: Path) -> None:
     status, out = outcome(folder, "1")
     assert status == 1
     assert "1 error" in out
     assert "2 passed" in out
     assert "deselected" not in out
-
-
-@pytest.mark.parametrize("processes", ["0", pytest.param("2", marks=pytest.mark.slow)])
-def test_what_fails_is_named_while_others_run(folder: Path, processes: str) -> None:
-    fails = "def test_fails():\n    assert 1 == 2, 'so'\n\ndef test_more(): pass\n"
-    (folder / "test_fails.py").write_text(fails, encoding="utf-8")
-    status, out = outcome(folder, "", "--numprocesses", processes)
-    assert status == 1
-    during = out.partition("= FAILURES =")[0]
-    assert "\nFAILED test_fails.py::test_fails - AssertionError: so\n" in during
 
 
 def test_programs_of_packages_come_after_all_others() -> None:

@@ -144,35 +144,12 @@ def test_background_children_do_not_delay_and_do_not_stay(script: str) -> None:
     assert outcome.limit is None  # half of what the sleepers would take
 
 
-DAEMON = """
-import os, time
-if os.fork() == 0:
-    os.setsid()
-    if os.fork() == 0:
-        os.setpgid(0, 0)
-        open(os.environ["TMPDIR"] + "/pid", "w").close()
-        time.sleep(60)
-    os._exit(0)
-os.wait()
-print("started")
-"""
-
-
-def test_daemon() -> None:
-    assert check(python(DAEMON)).stdout == b"started\n"
-
-
 def test_patience_counts_neither_for_the_limit_nor_as_time() -> None:
     command = replace(sh("sleep 0.6"), patience=60.0)
     outcome = check(command, limits=Limits(wall=0.2))
     assert (outcome.status, outcome.limit, outcome.seconds) == (0, None, 0.0)
     hanging = replace(sh("sleep 60"), patience=0.2)
     assert check(hanging, limits=Limits(wall=0.2)).limit == "time"
-
-
-def test_processes_that_multiply() -> None:
-    script = "import os, time\nfor _ in range(5): os.fork()\ntime.sleep(60)"
-    assert check(python(script), limits=Limits(wall=0.5)).limit == "time"
 
 
 def test_processes_that_multiply_into_sessions() -> None:
@@ -184,16 +161,6 @@ for _ in range(4):
 time.sleep(60)
 """
     assert check(python(script), limits=Limits(wall=0.5)).limit == "time"
-
-
-def test_orphans_of_another_check_live_on() -> None:
-    # The second check ends first; the first one's own daemon is still needed.
-    slow = 'setsid sh -c "sleep 0.6; echo late > $TMPDIR/answer" & sleep 1.2; cat "$TMPDIR/answer"'
-    with local(sh(f'case $(cat "$1") in slow) {slow};; esac'), jobs=2) as executor:
-        executor.submit(0, b"slow", Limits(wall=30))
-        executor.submit(1, b"fast", Limits(wall=30))
-        done = {finished.ticket: finished for finished in until(executor, 2)}
-    assert done[0].outcomes[0].stdout == b"late\n"
 
 
 def test_adopting_ends_with_the_executor() -> None:
