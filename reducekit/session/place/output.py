@@ -314,10 +314,7 @@ class Kept(NamedTuple):
 
 
 def put_aside(output: Path, *, only_journal: bool = False) -> Kept:
-    """Rename an output and its journal to numbered names.
-
-    Raises UsageError if one is in use.
-    """
+    """Rename an output and its journal to numbered names. Raises UsageError if one is in use."""
     journal = journal_path(output)
     with contextlib.suppress(OSError):
         handle = os.open(journal, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
