@@ -95,8 +95,7 @@ def missing_package(error: BaseException) -> UsageError | None:
     return UsageError(f"the package {package} is not installed: pip install {package}")
 
 
-_PACKAGES = {"elftools": "pyelftools", "pysat": "python-sat", "yaml": "pyyaml"}
-"""Packages whose modules have other names."""
+_PACKAGES = {"elftools": "pyelftools", "pysat": "python-sat", "yaml": "pyyaml"}  # by their modules
 
 
 class Unresolved(ReducekitError):

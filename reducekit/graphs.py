@@ -26,8 +26,7 @@ class Box(NamedTuple):
     label: str
     kind: Kind
     tip: str = ""  # shown by a browser when the pointer is on the box
-    edges: Sequence[int] = ()
-    """Boxes it refers to, by index: `~i` where the reference is complemented."""
+    edges: Sequence[int] = ()  # boxes it refers to, by index; `~i`: complemented
     full: float = 0.0  # the strength of its colour, from 0 to 1
 
 

@@ -23,8 +23,7 @@ from reducekit.run import Closing, Guard, Limits, Outcome
 if TYPE_CHECKING:
     pass
 
-KILLED = "killed"
-"""What tests count as an input on which the solver was killed from outside, each time."""
+KILLED = "killed"  # what tests count as an input on which the solver was killed from outside
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +45,9 @@ class InputGenerator(Closing):
     frontend_options: Mapping[str, Any] = MappingProxyType({})
     """Those of the frontend that reads its inputs."""
     files: Sequence[Path] = ()  # the files that inputs are made from
-    well_formed: bool = True
-    """Whether programs have to accept its inputs, unless they lack what these use."""
+    well_formed: bool = True  # whether programs have to accept its inputs, or lack what these use
     unruly: bool = False  # whether its inputs may break any rule: only crashes on them are bugs
-    has_options: bool = False
-    """Whether its inputs have options in comments, for `{options}` in a command."""
+    has_options: bool = False  # whether its inputs have options in comments, for `{options}`
     rules_broken: str = "broke the rules of the format"
     """What a hunt's summary says of those by which a run `breaks_rules`, after their number."""
 
@@ -141,8 +138,7 @@ class PlayRequest:
 
     path: Path
     text: bytes
-    command: str | Sequence[str] | None
-    """An interpreter that plays it; None: the format does, by a library."""
+    command: str | Sequence[str] | None  # an interpreter that plays it; None: the format does
     values: Mapping[str, Any]  # of the options of `Playing`
     limits: Limits
     guard: Guard

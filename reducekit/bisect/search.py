@@ -228,13 +228,11 @@ class Report:
     fixed: bool  # whether the good versions are the newer ones
     total: int  # the number of versions, including both ends
     options: tuple[str, ...]  # the options that were candidates for dropping
-    kept: tuple[int, ...] | None = None
-    """Those that the failure needs; None if unknown or not requested."""
+    kept: tuple[int, ...] | None = None  # those that the failure needs; None if unknown
     good: str | None = None
     bad: str | None = None  # neighbours, except for the versions `between`
     exact: bool = False  # whether the search for the version has ended
-    between: tuple[str, ...] = ()
-    """Versions that could not be tested, any of which may be the first."""
+    between: tuple[str, ...] = ()  # not tested: any of these may be the first
     failure: str = ""  # the failure, in words
     tested: list[Tested] = field(default_factory=list)
     commands: tuple[str, ...] = ()  # the command that fails, and the one that does not

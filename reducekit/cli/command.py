@@ -33,8 +33,7 @@ _ONCE = ("command", "oracle", "reference", "output")
 """Pairs of contradictory options, except for repeatable ones."""
 _HELP_ALL = "--help-all"
 _COLUMN = 24  # of the help texts at most
-_WHAT_FAILS = ("--cmd", "--oracle", "--")
-"""If one of these is given, the settings for it do not apply."""
+_WHAT_FAILS = ("--cmd", "--oracle", "--")  # where one is given, settings for it do not apply
 
 
 class GroupedOption(click.Option):

@@ -23,12 +23,10 @@ from reducekit.text import printable, printable_lines
 _system = ctypes.CDLL(None)
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
-STOPPED_EARLY = 5
-"""The exit code of a reduction that a limit or a request stopped: the best result is saved."""
+STOPPED_EARLY = 5  # the exit code if a limit or a request stopped it: the best result is saved
 INTERRUPTED = 130  # the exit code after a signal
 STANDARD_INPUT = STANDARD_OUTPUT = Path("-")
-_BYTES = "".join(map(chr, range(0xDC80, 0xDD00)))
-"""The bytes of file names that are no text, as Python has them."""
+_BYTES = "".join(map(chr, range(0xDC80, 0xDD00)))  # of file names that are no text
 
 
 class Interrupts:

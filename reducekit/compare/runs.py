@@ -16,8 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
-Settings: TypeAlias = tuple[tuple[str, str], ...]
-"""The format options of a run, by name: `(("simplify", "on"),)`."""
+Settings: TypeAlias = tuple[tuple[str, str], ...]  # options of a format: `(("simplify", "on"),)`
 
 
 class Point(NamedTuple):
@@ -41,8 +40,7 @@ class Run:
     bytes_after: int
     checks: int  # the number of texts given to the oracle, without duplicates
     asked: int  # the number of verdicts asked for: the number of checks if verdicts were not cached
-    curve: tuple[Point, ...]
-    """One point for each change of the size; the first is the size before any check."""
+    curve: tuple[Point, ...]  # a point for each change of the size, the first before any check
     stopped: str | None = None  # the reason if it ended early, otherwise None
 
     @property
@@ -190,10 +188,8 @@ class Dominance:
     size: float  # the mean final size of the other algorithm
     there: float | None
     """Mean number of checks until it reaches the other's final sizes; None unless on all files."""
-    curve: int | None
-    """Checks on each file until the first's mean size reaches the other's mean final size."""
-    later: tuple[str, ...]
-    """The files on which the first needs at least as many checks, or never gets there."""
+    curve: int | None  # checks on each file until the mean size reaches the other's mean final size
+    later: tuple[str, ...]  # where the first needs at least as many checks, or never gets there
     larger: tuple[str, ...]  # the files on which the first ends with a larger result
 
     @property

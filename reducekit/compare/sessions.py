@@ -47,8 +47,7 @@ class Case:
 
     label: str
     format: str
-    options: Options
-    """The options of its sessions, without the algorithm and the settings of the format."""
+    options: Options  # of its sessions, without the algorithm and the settings of the format
 
     @property
     def text(self) -> bytes:

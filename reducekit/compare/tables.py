@@ -28,11 +28,9 @@ from reducekit.compare.runs import (
 from reducekit.linechart import Axis, Line
 
 SCHEMA = 2
-OURS = ("auto", "adaptive")
-"""The names of the default strategy, which is compared with each of the others."""
+OURS = ("auto", "adaptive")  # the default strategy, which is compared with each of the others
 _STEPS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1000)
-_SHARES = (50, 10, 1)
-"""Percentages of the size for which to show the checks until no more than that is left."""
+_SHARES = (50, 10, 1)  # percentages of the size for which to show the checks until no more is left
 _SEVERAL = 2
 
 Cell: TypeAlias = Callable[[Run], str]

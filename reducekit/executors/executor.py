@@ -24,8 +24,7 @@ class Finished:
     ticket: int
     interesting: bool
     outcomes: tuple[Outcome, ...]
-    unresolved: bool = False
-    """Whether the candidate, which is not interesting, cannot be said to pass either."""
+    unresolved: bool = False  # whether a candidate that is not interesting need not pass either
 
 
 class Executor(Closing, Protocol):

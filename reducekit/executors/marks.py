@@ -141,8 +141,7 @@ class ChildReaper:
     def __init__(self) -> None:
         self._session = os.getsid(0)
         self.limits = limits_usable()
-        self._strangers: set[int] = set()
-        """Children, as of the last sweep, that no run of this process started."""
+        self._strangers: set[int] = set()  # children of the last sweep that no run of ours started
         pid = os.getpid()
         self._fd = -1
         with suppress(OSError):  # not every kernel has this file

@@ -17,8 +17,7 @@ from reducekit.oracle.command import Command
 from reducekit.oracle.criterion import Criterion, Oracle
 from reducekit.run import Closing, Guard, Limits
 
-Opener: TypeAlias = Callable[[Oracle, int], Executor]
-"""Opens an executor for an oracle, with that many jobs."""
+Opener: TypeAlias = Callable[[Oracle, int], Executor]  # for an oracle and a number of jobs
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +69,7 @@ class Tested:
     """What is to be kept of the bug; None: no bug. Equal criteria are the same bug."""
     preceding: int = 0  # how many inputs `text` begins with, those of the seeds just before
     timed_out: bool = False
-    counts: Mapping[str, int] = field(default_factory=dict)
-    """What the format counts, to be added up."""
+    counts: Mapping[str, int] = field(default_factory=dict)  # of the format, added up
 
 
 class Tester(Closing, Protocol):
@@ -103,12 +101,10 @@ class OwnTests:
     command: Command  # shows a bug again
     suffix: str
     limits: Limits  # of a test
-    open: Callable[[], Tester]
-    """Opens a tester. It is called in several processes where there are several jobs."""
+    open: Callable[[], Tester]  # opens a tester, in several processes where there are several jobs
     words: Callable[[int], Sequence[str]]
     """Returns the options that make the input of a seed again, after `generate FORMAT`."""
-    reduction: Callable[[Criterion, bytes], OwnReduction]
-    """Returns how an input is reduced that shows a bug."""
+    reduction: Callable[[Criterion, bytes], OwnReduction]  # how an input with a bug is reduced
     summary: Callable[[Mapping[str, int], int, float], tuple[str, ...]]
     """Says what was counted, in sentences; takes the counts, the inputs and the seconds."""
     libraries: tuple[Path, ...] = ()

@@ -212,8 +212,7 @@ class Suspensions:
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.ENOMEM)
 _Stamp = tuple[int, int, int]  # a directory's device, inode, and time of change in nanoseconds
-_SETTLED = 0.05
-"""Seconds, several ticks of a file system's clock: later changes get a different stamp."""
+_SETTLED = 0.05  # seconds, several ticks of a file system's clock: later changes get another stamp
 _FURTHER = 10**6  # added to a slot's number for a new directory; there are fewer slots than that
 
 
@@ -238,10 +237,8 @@ class Slot:
         self._fd = -1
         self._size = 0
         self._file: tuple[int, int, int, int] | None = None
-        self._seen: dict[str, tuple[_Stamp, float]] = {}
-        """The stamps of the directories, and since when they have held."""
-        self._clean: dict[str, _Stamp] = {}
-        """The stamps at which the directories are certainly empty."""
+        self._seen: dict[str, tuple[_Stamp, float]] = {}  # stamps of directories, and since when
+        self._clean: dict[str, _Stamp] = {}  # the stamps at which directories are certainly empty
         self._settle()
 
     def _settle(self) -> None:

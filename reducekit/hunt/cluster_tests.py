@@ -39,8 +39,7 @@ from reducekit.session.cluster import Cluster
 _GLANCE = 0.5  # seconds between two looks whether the client is there
 _FIRST = 10  # seeds of a task
 _LONGEST = 10_000
-_SECONDS = 3.0
-"""That a task is to take: Dask's 4 ms are nothing then, and little is lost with a worker."""
+_SECONDS = 3.0  # of a task: Dask's 4 ms are nothing then, and little is lost with a worker
 _TASKS = 150  # in a second: a scheduler can take 500
 _AHEAD = 2  # tasks for each slot: one that runs, and one that waits
 _FAILURES = 3  # of a task, until it is believed that no worker can do it

@@ -26,8 +26,7 @@ _MESSAGE = 200  # characters
 MANY_REJECTED = 0.2  # the share of rejected inputs above which a hunt gives a notice
 _NEARLY_ALL = 0.9  # the share of rejected inputs above which a hunt has tested practically nothing
 _SEVERAL = 10  # inputs that have to fail as an empty file does: one or two may do so by chance
-FAILS_WHEN_EMPTY = "an empty file fails in the same way"
-"""Why a bug is not reduced that does not depend on the input."""
+FAILS_WHEN_EMPTY = "an empty file fails in the same way"  # why a bug is not reduced
 _KEPT = ("name", "title", "runs", "count", "known_before", "not_reduced", "mark")
 """What the state of a hunt has of a bug, besides its file."""
 SCHEMA = 1  # the version of the JSON; it grows when a key is removed or changes its meaning
@@ -47,8 +46,7 @@ class InputResult:
 
     input: Input
     findings: tuple[Finding, ...] = ()
-    run_by: tuple[Command, ...] | None = None
-    """The commands that show them; None: those of each finding."""
+    run_by: tuple[Command, ...] | None = None  # what shows them; None: the commands of each finding
     timed_out: bool = False
     counts: Mapping[str, int] = field(default_factory=dict)
     rejection: Rejection | None = None  # set if a program refused to read the input
@@ -127,8 +125,7 @@ class HuntStats:
     bugs: dict[str, Bug] = field(default_factory=dict)
     rejected: int = 0  # the number of inputs that a program rejected
     rejection: Rejection | None = None  # the first rejection
-    counts: Counter[str] = field(default_factory=Counter)
-    """Other counters of the format, such as calls."""
+    counts: Counter[str] = field(default_factory=Counter)  # others of the format, such as calls
     samples: Counter[str] = field(default_factory=Counter)
     """The number of inputs reduced to tell bugs apart, by the name of their finding."""
     details: tuple[str, ...] = ()  # sentences of the format about these counts at the end

@@ -34,8 +34,7 @@ from reducekit.session.place.output import OutputFile, make_folder, write_file
 _MARK = "differs by: "  # begins the line of a note that has the mark
 NAME = "hunt.json"  # the state file in the folder of a hunt
 SCHEMA = 3
-_PAUSE = 0.5
-"""Seconds between two writes if no bug is found: inputs tested since then are only retested."""
+_PAUSE = 0.5  # seconds between two writes without a bug: what was tested since is only retested
 
 
 def prepare_folder(folder: Path) -> None:
@@ -145,8 +144,7 @@ class Progress:
     """Files that have changed since an earlier run, so that this one starts over."""
     pending: dict[str, int] = field(default_factory=dict)
     """The bugs to reduce, by the names of their findings, with the inputs that showed them."""
-    others: dict[str, Any] = field(default_factory=dict)
-    """The states of other hunts in this folder, as in the file."""
+    others: dict[str, Any] = field(default_factory=dict)  # the states of other hunts in this folder
     trouble: str | None = None  # why the file could not be written; the hunt continues
     _saved: float = 0.0  # when the file was last written, by the monotonic clock
 

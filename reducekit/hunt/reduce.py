@@ -103,8 +103,7 @@ class ReductionConfig:
     limits: Limits  # the limits of a run on the input that showed the bug
     patience: int  # the number of consecutive checks without success that ends a reduction
     strategy: str
-    opener: Opener | None = None
-    """Opens the executor of candidates; None: this machine, with the bug's commands."""
+    opener: Opener | None = None  # opens the executor of candidates; None: this machine
     jobs: int = 1
     strict: bool = False
     """Apply the wall limit to candidates, too, instead of one based on the best text's time."""
@@ -123,8 +122,7 @@ class Waiting:
     commands: tuple[Command, ...]
     criterion: Criterion
     bucket: str = ""  # the name of the finding, if its bugs are to be distinguished
-    spared: Command | None = None
-    """A program that takes the input, and has to take what it is reduced to."""
+    spared: Command | None = None  # a program that takes the input, and has to take the result
 
 
 def session_for(

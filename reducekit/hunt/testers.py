@@ -43,8 +43,7 @@ _LEAST = 0.2
 _SHARE = 0.25  # the share of all time that long runs may take beyond that
 _RECENT = 100  # the number of inputs for the median
 _FEW = 10  # inputs before which nothing is known
-OUT_OF_MEMORY = "out of memory"
-"""The counter for inputs on which a program ran out of memory under the hunt's own limit."""
+OUT_OF_MEMORY = "out of memory"  # the counter for inputs on which a program hit the hunt's limit
 RULES_BROKEN = "rules broken"  # the counter for inputs that break the rules of their format
 ALL_REJECTED = "rejected by all"  # the counter for inputs that every program rejected
 _TIMED_OUT = re.compile(
@@ -104,8 +103,7 @@ class CommandTests:
     commands: tuple[Command, ...]
     reference: bool
     limits: Limits
-    executor: Executor
-    """With an oracle that runs all commands in any case, and captures their output."""
+    executor: Executor  # its oracle runs all commands in any case, and captures their output
     keep_timeouts: bool
     steady: bool
     """Whether runs have the whole time limit, however long they are; else long ones get a quarter

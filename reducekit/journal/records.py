@@ -157,8 +157,7 @@ class Contents:
     """The keys found not to be interesting since the failure was last seen."""
     doubtful: set[bytes] = field(default_factory=set)
     """The keys found to be interesting before the last return, and not since."""
-    steps: list[Step] = field(default_factory=list)
-    """In the order of acceptance; a step's number is its index."""
+    steps: list[Step] = field(default_factory=list)  # as accepted; a step's number is its index
     returns: list[Return] = field(default_factory=list)
     passes: list[PassEnd] = field(default_factory=list)
     """In the order in which they ended; journals of early versions have none."""
@@ -173,8 +172,7 @@ class Contents:
     text changes where a step starts from it or a return gives it up (see `best_after`), and where
     a record of its own says so.
     """
-    numbers: dict[bytes, int] = field(default_factory=dict)
-    """The number of the last step with this key."""
+    numbers: dict[bytes, int] = field(default_factory=dict)  # of the last step with this key
     size: int = 0  # the file's length up to the end of the last good record, in bytes
     cut: int = 0  # the bytes after that: a torn record, or more if the file is damaged
 

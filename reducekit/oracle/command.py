@@ -22,8 +22,7 @@ from reducekit.runtime import own_python
 PLACE = "{}"  # the placeholder for the candidate's path, anywhere in any argument
 OPTIONS = "{options}"  # the placeholder for the options that the candidate has in its comments
 _OPTION = re.compile(rb"^(?:[c;#] ?|// ?)?option[ \t]+([^\n\0]*[^\s\0])", re.MULTILINE)
-Vary: TypeAlias = Callable[[bytes, int], bytes]
-"""Makes the variant of a text that has a number: `Format.variant`."""
+Vary: TypeAlias = Callable[[bytes, int], bytes]  # makes a text's variant with a number
 
 
 Words: TypeAlias = str | Sequence[str]  # a command: a line, quoted as for a shell, or its words
@@ -42,8 +41,7 @@ class Command:
     words: tuple[str, ...]
     stdin: bool = False
     line: str | None = None  # the shell line, if a shell runs this; then `words` invoke the shell
-    in_folder: str | None = None
-    """Run in the candidate's folder, where it has this name; None: in the current directory."""
+    in_folder: str | None = None  # run in the candidate's folder, where it has this name
     several: bool = False
     """Candidates are folders of several files, and `in_folder` is the path of the first."""
     variant: int = 0  # run on this variant of the candidate; 0: on the candidate itself
@@ -157,8 +155,7 @@ class Command:
         return f"{line} < {shlex.quote(path)}" if self.stdin else line
 
 
-FILE = "{file}"
-"""The placeholder for the path of a file that a test of models writes for the program."""
+FILE = "{file}"  # the placeholder for a file that a test of models writes for the program
 
 
 def checking_model(module: str, command: Command, checker: Command | None = None) -> Command:

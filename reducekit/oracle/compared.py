@@ -143,8 +143,7 @@ class Slow(Compared):
     """A run takes long, or longer than that of another program."""
 
     slower_than: float | None = None
-    slower_ratio: float | None = None
-    """The least ratio of the run's time to that of the `reference`."""
+    slower_ratio: float | None = None  # the least ratio of the time to that of the `reference`
 
     def criterion(self) -> Criterion:
         if self.slower_than is not None and self.slower_ratio is not None:

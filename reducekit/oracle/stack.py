@@ -19,8 +19,7 @@ from reducekit.oracle.criterion import AroundFirst, Criterion
 from reducekit.run import Limits, Outcome
 
 FRAMES = 3  # the number of innermost functions that are compared by default
-_PATIENCE = 30.0
-"""Seconds that gdb may take longer than the program: it reads the symbols of large ones."""
+_PATIENCE = 30.0  # seconds that gdb may take longer than the program: it reads large symbols
 _SCRIPT = r"""
 import gdb
 OURS = "SIGSEGV SIGABRT SIGBUS SIGFPE SIGILL SIGSYS"

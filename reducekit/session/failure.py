@@ -57,8 +57,7 @@ class KnownFailure(NamedTuple):
 
     commands: tuple[Command, ...]
     criterion: Criterion
-    subject: Callable[[], Subject] | None = None
-    """What fails, for a bug report, if it is not the first command's program."""
+    subject: Callable[[], Subject] | None = None  # what fails, if not the first command's program
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,8 +172,7 @@ class Failure:
         read=quantities.slowness,
         metavar="S|Rx",
     )
-    slower_ratio: float | None = None
-    """The least ratio of the run's time to that of the `reference`."""
+    slower_ratio: float | None = None  # the least ratio of the time to that of the `reference`
     cost: str | None = _failure("The failure: this counter of --cmd is high.", metavar="NAME")
     at_least: float | None = _failure_rare(
         "The least --cost to keep (default: a tenth of what it is on INPUT).",

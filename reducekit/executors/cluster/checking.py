@@ -59,8 +59,7 @@ class Setup:
     suffix: str
     name: str  # the name of the candidate's file; empty for any
     directory: str  # the client's current directory; commands run in it if it exists here
-    workdir: str | None = None
-    """Where candidates are written; None: in memory, or where TMPDIR says."""
+    workdir: str | None = None  # of candidates; None: in memory, or where TMPDIR says
 
 
 class Check(NamedTuple):
@@ -161,8 +160,7 @@ class Server:
         self._poll = select.poll()
         self._poll.register(orders.fileno(), select.POLLIN)
         self._executors: dict[int, _Checks] = {}
-        self._failed: dict[int, str] = {}
-        """The executors that cannot run checks here, with the reason."""
+        self._failed: dict[int, str] = {}  # executors that cannot run checks here: why
 
     def run(self) -> None:
         """Process orders until the pipe closes or the lease expires."""
@@ -234,8 +232,7 @@ def main() -> None:
         sys.exit(ABANDONED)
 
 
-HEAD = struct.Struct("<QQ")
-"""The turn of the orders, and the number of the check or request to answer."""
+HEAD = struct.Struct("<QQ")  # the turn of the orders, and the number of what to answer
 
 
 checkers: weakref.WeakValueDictionary[str, Checker] = weakref.WeakValueDictionary()
@@ -257,8 +254,7 @@ class Checker:
             worker: Any = get_worker()
             place, loop = worker.local_directory, worker.loop.asyncio_loop
         assert loop is not None
-        self.folder = tempfile.mkdtemp(prefix="reducekit-", dir=place)
-        """The folder for shipped files."""
+        self.folder = tempfile.mkdtemp(prefix="reducekit-", dir=place)  # of shipped files
         self._process = _Process(self.folder, loop)
         weakref.finalize(self, self._process.orders.close)
         self._next = 0

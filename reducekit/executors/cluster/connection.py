@@ -31,8 +31,7 @@ _SLICE = 0.1  # seconds of waiting after which Ctrl-C is answered
 _REST = 3.0  # seconds until a worker that has failed is tried again
 _FAILURES = 3  # in a row, after which a worker is given up
 PATIENCE = 10.0  # seconds that a checker may take to answer
-_LOOKS = 10
-"""Number of looks for the answer in that time: a pause of this process is not the worker's."""
+_LOOKS = 10  # for the answer in that time: a pause of this process is not the worker's
 _RENEWING = LEASE / 5
 _JOINING = 30.0  # seconds that a worker may take to have a slot free for the start of a checker
 _RELAYED = 400  # checks at a time where the scheduler relays: it has 512 files for that, or more

@@ -44,8 +44,7 @@ class _Place:
 
     def __init__(self, link: Link) -> None:
         self.link = link
-        self.checks: set[int] = set()
-        """The numbers of this executor's checks; kept when the worker is lost."""
+        self.checks: set[int] = set()  # of this executor; kept when the worker is lost
         self.version = 0  # the version of its base text; 0 if it does not know this executor
         self.samples = 0
         self.pace = 0.0  # mean seconds of the latest runs

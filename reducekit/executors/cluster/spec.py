@@ -34,12 +34,10 @@ class ClusterSpec:
     make: str | None = None  # a class of a Dask cluster, such as `dask_jobqueue.SLURMCluster`
     arguments: Mapping[str, Any] = field(default_factory=dict)  # its keyword arguments
     workers: int | None = None  # how many workers it is asked for; None: the class knows
-    wait: float = 60.0
-    """Seconds to wait for a first worker, and for one to come back when all are lost."""
+    wait: float = 60.0  # seconds to wait for a first worker, and for one when all are lost
     security: Mapping[str, Any] = field(default_factory=dict)
     """Of a scheduler: the keyword arguments of `distributed.Security`, for TLS."""
-    closed: bool = False
-    """Start it so that no other user of this machine can read or call anything of it."""
+    closed: bool = False  # no other user of this machine can read or call anything of it
 
     @classmethod
     def parse(cls, text: str) -> ClusterSpec:

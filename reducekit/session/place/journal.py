@@ -43,10 +43,8 @@ class Opened(NamedTuple):
     notice: str | None = None
     changed: str | None = None
     """How the test has changed since the earlier run, whose verdicts are therefore not used."""
-    edited: bytes | None = None
-    """The text of the output, if somebody edited it since the earlier run."""
-    files: Callable[[], dict[str, FileState]] = dict
-    """Returns the current state of the test's files."""
+    edited: bytes | None = None  # the text of the output, if it was edited since the earlier run
+    files: Callable[[], dict[str, FileState]] = dict  # the current state of the test's files
 
     @property
     def resumed(self) -> bool:

@@ -36,8 +36,7 @@ _MOST = 10_000  # candidates taken of one run
 _BYTES = 1 << 28  # bytes of all files that one run proposes
 _EDIT = re.compile(rb'([0-9]{1,12}) ([0-9]{1,12}) (".*")')
 _NUMBER = re.compile(rb"[0-9]{1,30}(?:\.[0-9]{1,30})?(?:[eE][+-]?[0-9]{1,2})?")
-_PLACES = 6
-"""Decimal places of a number that count: between two numbers there are finitely many others."""
+_PLACES = 6  # decimal places that count: between two numbers there are finitely many others
 
 
 @dataclass(slots=True)

@@ -199,8 +199,7 @@ class Job:
     strategy: Strategy
     choice: PassChoice
     commands: tuple[Command, ...]  # the commands of the oracle; none if it is a function
-    fresh: tuple[Command, ...]
-    """For a failure about answers or costs: the commands on variants that no check uses."""
+    fresh: tuple[Command, ...]  # about answers or costs: on variants that no check uses
     criterion: Criterion
     limits: Limits
     opened: Opened  # the journal, and results of an earlier run
@@ -211,8 +210,7 @@ class Job:
     own: OwnOracle | None  # how the format checks candidates if no command is given
     jobs: int  # the number of parallel checks
     cluster: Cluster | None  # the cluster that runs them, if any
-    subject: Callable[[], Subject] | None
-    """What fails, for a bug report, if it is not the first command's program."""
+    subject: Callable[[], Subject] | None  # what fails, if not the first command's program
     protection: Protection  # what every candidate has to contain
     steering: Steering
     notes: tuple[str, ...]  # notes for the user
@@ -239,8 +237,7 @@ class Job:
 class Watched:
     """What displays read of the runs so far."""
 
-    last_run: Sequence[Outcome] = ()
-    """The outcomes of the last check, or of the last one that printed."""
+    last_run: Sequence[Outcome] = ()  # the outcomes of the last check, or the last that printed
     busy: float = 0.0  # seconds that the commands of all checks ran, in sum
     timeouts: int = 0  # checks in which a command reached a time limit
     time_limit: float | None = None  # seconds of wall time that a run may take

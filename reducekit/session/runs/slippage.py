@@ -76,8 +76,7 @@ class SlippageTracker:
     _expected: Signature = field(init=False)
     _met: dict[Signature, Met] = field(default_factory=dict)
     _ordinary: set[tuple[int | None, bytes, bytes]] = field(default_factory=set)
-    _pending: dict[bytes, Signature] = field(default_factory=dict)
-    """Interesting texts that have not been accepted yet."""
+    _pending: dict[bytes, Signature] = field(default_factory=dict)  # interesting, not accepted yet
     _steps: list[int] = field(default_factory=list)  # the sizes of the accepted texts
 
     def __post_init__(self) -> None:
