@@ -238,7 +238,8 @@ def standard_input() -> bytes:
 
 def read_text(path: Path) -> bytes:
     """Return the text of a file, perhaps decompressed; `-` is standard input. Raises UsageError."""
-    from reducekit.session.place.inputs import read_input, unpacked
+    from reducekit.session.place import inputs
 
-    data = standard_input() if path == STANDARD_INPUT else read_input(path)
-    return unpacked(data, str(path))
+    return (
+        inputs.unpacked(standard_input(), "-") if path == STANDARD_INPUT else inputs.read_text(path)
+    )

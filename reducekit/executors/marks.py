@@ -147,13 +147,12 @@ class ChildReaper:
         with suppress(OSError):  # not every kernel has this file
             self._fd = os.open(f"/proc/self/task/{pid}/children", os.O_RDONLY | os.O_CLOEXEC)
 
-    def sweep(self, mark: Mark, excluded: Container[int], patience: float = 2.0) -> None:
+    def sweep(self, mark: Mark, excluded: Container[int]) -> None:
         """Kill and reap all children that have the mark, and the orphans this creates.
 
         `excluded` children are left alone, as are children in this process's own session, which no
         check can have started. Costs one system call if there are no children besides these and
-        those seen last time. Gives up after `patience` seconds: a killed process may hang in the
-        kernel.
+        those seen last time. Gives up after two seconds: a killed process may hang in the kernel.
         """
         pids = self._list()
         self._strangers.intersection_update(pids)  # process ids are reused
@@ -174,7 +173,7 @@ class ChildReaper:
             if not pending:
                 return
             now = time.monotonic()
-            end = end or now + patience
+            end = end or now + 2
             if now >= end:
                 return
             time.sleep(pause)
@@ -218,13 +217,10 @@ def children(pid: int) -> list[int]:
     return [int(word) for word in read(f"/proc/{pid}/task/{pid}/children").split()]
 
 
-def end_run(run: int, patience: float = 5.0) -> None:
-    """Kill all processes on this machine that have the mark of a run, including non-children.
-
-    Gives up after `patience` seconds.
-    """
+def end_run(run: int) -> None:
+    """Kill all processes here that have the mark of a run, non-children too, within 5 seconds."""
     mark, own = Mark(run), os.getpid()
-    pause, end = 0.0005, time.monotonic() + patience
+    pause, end = 0.0005, time.monotonic() + 5
     # A process that forks and exits in between, and its child, may both be missed
     # by one round: two consecutive rounds must find none.
     empty = 0

@@ -17,7 +17,6 @@ from typing import Any
 
 from reducekit import quantities, registry
 from reducekit.errors import NotInterestingError, ParseError, UsageError
-from reducekit.executors.executor import Executor
 from reducekit.executors.local import LocalExecutor
 from reducekit.executors.own import OwnTests, Testing
 from reducekit.format import Format
@@ -273,10 +272,7 @@ class _ByPrograms(Campaign):
                 if self._opener is None
                 else self._opener(oracle, self._jobs)
             )
-        self._tests = self._tests_with(executor)
-
-    def _tests_with(self, executor: Executor) -> CommandTests:
-        generator, frontend, options = self._generator, self.frontend, self.options
+        generator, frontend = self._generator, self.frontend
         well_formed = generator is not None and generator.well_formed
         with_options = generator is not None and generator.has_options
 
@@ -287,7 +283,7 @@ class _ByPrograms(Campaign):
                 return frontend.rejects(line, well_formed=well_formed)
             return with_options and _REFUSED_OPTION.search(line) is not None
 
-        return CommandTests(
+        self._tests = CommandTests(
             self.commands,
             options.reference is not None,
             self._limits,

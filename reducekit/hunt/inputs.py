@@ -13,7 +13,7 @@ from reducekit import registry
 from reducekit.errors import UsageError
 from reducekit.offers import Conversions, Generated, Generation, InputGenerator, made_by
 from reducekit.run import Outcome
-from reducekit.session.place.inputs import read_input, unpacked
+from reducekit.session.place.inputs import read_text
 
 WITHOUT_END = 1 << 62  # a practically unlimited number of seeds
 
@@ -150,5 +150,4 @@ def files_in(folder: Path) -> list[Path]:
 def input_from(paths: Sequence[Path], number: int) -> Input:
     """Return the contents of a file, decompressed if necessary."""
     path = paths[number]
-    text = unpacked(read_input(path), str(path))
-    return Input(text, f"a copy of {path}", str(path), number)
+    return Input(read_text(path), f"a copy of {path}", str(path), number)

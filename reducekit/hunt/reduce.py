@@ -7,30 +7,28 @@ otherwise in the operators and sorts that are left. That is the `mark` of a bug.
 
 from __future__ import annotations
 
-import contextlib
-import os
 import re
-import signal
-import subprocess
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from reducekit.errors import NotInterestingError, ParseError, StoppedError, UsageError
 from reducekit.events import Event
+from reducekit.executors.local import LocalExecutor
 from reducekit.executors.own import Subject
 from reducekit.format import Format
 from reducekit.hunt.events import FAILS_WHEN_EMPTY, Bug
 from reducekit.hunt.findings import Finding
 from reducekit.oracle.command import Command
 from reducekit.oracle.compared import Disagree
-from reducekit.oracle.criterion import Criterion
+from reducekit.oracle.criterion import Criterion, Everything, Oracle
 from reducekit.oracle.own import MemoryFault, SameSignature
 from reducekit.oracle.stack import crash_under_gdb, under_gdb
-from reducekit.run import Guard, Limits, Outcome
+from reducekit.run import Guard, Limits
 from reducekit.session import Options, Session
 from reducekit.session.failure import KnownFailure, Opener
 from reducekit.session.runs.golden import GoldenRunError
+from reducekit.session.runs.run import run_once
 
 SAMPLES = 20
 """The number of inputs of a bucket that are reduced to distinguish bugs; others are only counted.
@@ -63,7 +61,7 @@ def mark_of(
     """Return what a reduced text, in the file `path`, shows of its bug, as one line."""
     crashed = isinstance(criterion, SameSignature) and criterion.expected.signal is not None
     if (crashed or isinstance(criterion, MemoryFault)) and (
-        stack := _stack(commands[0].with_options_of(text), path)
+        stack := _stack(commands[0].with_options_of(text), text, path.suffix)
     ):
         return f"in {stack}"
     try:
@@ -72,26 +70,15 @@ def mark_of(
         return "not parsed"
 
 
-def _stack(command: Command, path: Path) -> str:
+def _stack(command: Command, text: bytes, suffix: str) -> str:
     """Return the innermost functions of a crash, if a debugger is installed and finds them."""
     gdb = under_gdb(command)
     if gdb is None or command.stdin or command.in_folder is not None:
         return ""
-    with subprocess.Popen(
-        gdb.argv(str(path)),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    ) as process:
-        try:
-            said = process.communicate(timeout=_PATIENCE)[0]
-        except subprocess.TimeoutExpired:
-            return ""
-        finally:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-    found = crash_under_gdb(Outcome(process.returncode, None, said, b"", None, 0.0))
+    oracle = Oracle((replace(gdb, patience=0.0),), Everything(1))
+    with LocalExecutor(oracle, 1, suffix) as executor:
+        outcome = run_once(executor, text, Limits(wall=_PATIENCE)).outcomes[0]
+    found = None if outcome.limit == "time" else crash_under_gdb(outcome)
     return found.describe() if found is not None and found.named else ""
 
 

@@ -35,7 +35,10 @@ class Disagree(Criterion):
         """Compare the answers; the second command does not run if the first gave none."""
         if self.understood and not all(map(understands, outcomes)):
             return False
-        if self.statuses and any(map(self._is_doubted, outcomes)):
+        usual = (*ORDINARY, *self.statuses)
+        # One that ended as on the input neither command did, without a word, is doubted.
+        odd = (each for each in outcomes if each.status not in usual)
+        if self.statuses and any(b"(error" not in each.stdout for each in odd):
             return False
         if len(outcomes) == 1:
             given = answers(outcomes[0])
@@ -64,10 +67,6 @@ class Disagree(Criterion):
         how = [in_common([each]).removeprefix("it ") for each in run[:2]]
         ends = [said or each.describe() for said, each in zip(how, run, strict=False)]
         return f"{self.describe()}; the command {ends[0]}, its reference {ends[1]}"
-
-    def _is_doubted(self, outcome: Outcome) -> bool:
-        """Return whether a run ended as on the input neither command did, without a word."""
-        return outcome.status not in (*ORDINARY, *self.statuses) and b"(error" not in outcome.stdout
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -163,9 +163,17 @@ def _format(
         refuse_blank(text)
         if not options.lenient:
             refuse_other_format(frontend, text, options.input_name)
-        own = None if options.says_what_fails else _own_oracle(options, frontend, text, guard)
-    if own is not None:
-        stack.callback(own.close)
+        if options.says_what_fails:
+            return frontend, None
+        from reducekit.executors.own import OracleRequest
+
+        failure = {field.name: getattr(options, field.name) for field in fields(Failure)}
+        file = "-" if isinstance(options.input, bytes) else str(options.input)
+        request = OracleRequest(text, options.input_name, file, failure, options.limits(), guard)
+        own: OwnOracle | None = frontend.own_oracle(request)
+    if own is None:
+        raise UsageError(MISSING_COMMAND)
+    stack.callback(own.close)
     return frontend, own
 
 
@@ -222,18 +230,6 @@ def _frontend(options: Options, text: bytes) -> Format:
     given = given or registry.ANY_TEXT
     found = registry.frontend(given) if isinstance(given, str) else given
     return found.of_file(path.name)
-
-
-def _own_oracle(options: Options, frontend: Format, text: bytes, guard: Guard) -> OwnOracle:
-    from reducekit.executors.own import OracleRequest
-
-    failure = {field.name: getattr(options, field.name) for field in fields(Failure)}
-    file = "-" if isinstance(options.input, bytes) else str(options.input)
-    request = OracleRequest(text, options.input_name, file, failure, options.limits(), guard)
-    own: OwnOracle | None = frontend.own_oracle(request)
-    if own is None:
-        raise UsageError(MISSING_COMMAND)
-    return own
 
 
 def _protection(options: Options, text: bytes, header: str) -> Protection:

@@ -111,7 +111,7 @@ class _Search:
             effort=options.effort,
             choice=job.choice,
             journal=job.opened.journal,
-            view=job.take_view(),
+            view=job.views.pop(),
             begin=run.begin,
             control=run.control,
             protection=job.protection,

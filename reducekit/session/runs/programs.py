@@ -202,6 +202,7 @@ def _difference(text: bytes, other: bytes) -> Replacement:
     return Replacement(start, len(text) - end, other[start : len(other) - end])
 
 
+@dataclass(slots=True)
 class Preference:
     """The order of texts with the number that a program prints for each, cached by text.
 
@@ -209,10 +210,9 @@ class Preference:
     the order has no infinite descent. A text without a number is below no other.
     """
 
-    def __init__(self, program: Program, *, first: bool) -> None:
-        self.program = program
-        self.first = first
-        self._numbers: dict[bytes, int | None] = {}
+    program: Program
+    first: bool
+    _numbers: dict[bytes, int | None] = field(default_factory=dict)
 
     def over(self, order: Order) -> Order:
         """Return the order that compares numbers before an order, or before its last component."""
@@ -236,23 +236,21 @@ class Preference:
             )
 
 
+@dataclass(slots=True, eq=False)
 class _Key:
-    __slots__ = ("_key", "_preference", "_text")
-
-    def __init__(self, preference: Preference, key: Any, text: bytes) -> None:
-        self._preference = preference
-        self._key = key
-        self._text = text
+    preference: Preference
+    key: Any
+    text: bytes
 
     def __lt__(self, other: _Key) -> bool:
         # Numbers are asked for only where they decide: each takes a run.
-        mine, its = self._key, other._key
+        mine, its = self.key, other.key
         refines = isinstance(mine, tuple) and mine[:-1] == its[:-1]
-        if not (self._preference.first or refines):
+        if not (self.preference.first or refines):
             return bool(mine < its)
-        if self._text == other._text:
+        if self.text == other.text:
             return False
-        number, than = map(self._preference.number, (self._text, other._text))
+        number, than = map(self.preference.number, (self.text, other.text))
         if number is None or number == than:
             return number is not None and bool(mine < its)
         return than is None or number < than

@@ -42,26 +42,26 @@ _OF_STEPS = 5.0
 """Seconds at least for a run that steps bound: on a busy machine it takes several times as long."""
 
 
+@dataclass(slots=True)
 class Executors(Closing):
     """Opens executors, and closes those still open at the end, the latest first."""
 
-    def __init__(self, opener: Opener, repeat: Repeat | None, guard: Guard) -> None:
-        self._opener = opener
-        self._guard = guard
-        self._repeat = repeat
-        self._opened: list[Executor] = []
+    opener: Opener
+    repeat: Repeat | None
+    guard: Guard
+    _opened: list[Executor] = field(default_factory=list)
 
     def open(self, oracle: Oracle, jobs: int = 1) -> Executor:
         """Open an executor that makes each run once."""
-        with self._guard.held():
-            executor = self._opener(oracle, jobs)
+        with self.guard.held():
+            executor = self.opener(oracle, jobs)
             self._opened.append(executor)
         return executor
 
     def open_repeating(self, oracle: Oracle, jobs: int = 1) -> Executor:
         """Open an executor that makes as many runs for a verdict as `repeat` says."""
         executor = self.open(oracle, jobs)
-        return executor if self._repeat is None else Repeating(executor, self._repeat)
+        return executor if self.repeat is None else Repeating(executor, self.repeat)
 
     @property
     def runs(self) -> int:
@@ -195,7 +195,7 @@ class Job:
     read: bytes  # the input as it was read
     text: bytes  # what is reduced: the input, without options that the commands set
     frontend: Format
-    views: list[View]  # the parsed text; empty once it has been taken
+    views: list[View]  # the parsed text, to be taken once: it is large, so nothing else may keep it
     strategy: Strategy
     choice: PassChoice
     commands: tuple[Command, ...]  # the commands of the oracle; none if it is a function
@@ -215,10 +215,6 @@ class Job:
     steering: Steering
     notes: tuple[str, ...]  # notes for the user
     closing: ExitStack  # closes everything opened for this job
-
-    def take_view(self) -> View:
-        """Return the parsed text, once: it is large, so nothing else may keep it."""
-        return self.views.pop()
 
     def as_if_run_on(self, outcome: Outcome, path: str) -> Outcome:
         """Replace the name of the candidate's file, which is gone, by that of the output."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from reducekit.errors import StoppedError
 from reducekit.executors.local import LocalExecutor
@@ -31,14 +31,14 @@ class Seen:
     stream: str = "output"  # the stream that has it: output or errors
 
 
+@dataclass(slots=True)
 class Trial:
     """Runs the commands of a `Failure` once each on a text; any thread may call `stop`."""
 
-    def __init__(self, failure: Failure, text: bytes, suffix: str) -> None:
-        self._failure = failure
-        self._text = text
-        self._suffix = suffix
-        self._control = Control()
+    failure: Failure
+    text: bytes
+    suffix: str
+    _control: Control = field(default_factory=Control)
 
     def stop(self, reason: str = "stopped") -> None:
         """End the current run; no other starts."""
@@ -46,26 +46,24 @@ class Trial:
 
     def run(self) -> Iterator[tuple[str, Outcome]]:
         """Yield each command as a shell line and how it ended. Raises UsageError, StoppedError."""
-        commands, _ = self._failure.commands_and_criterion()
+        commands, _ = self.failure.commands_and_criterion()
         for command in commands:
             oracle = Oracle((command,), captured(ExitZero()))
-            with LocalExecutor(oracle, 1, self._suffix) as executor:
+            with LocalExecutor(oracle, 1, self.suffix) as executor:
                 try:
-                    finished = run_once(
-                        Stoppable(executor, self._control), self._text, self._limits
-                    )
+                    finished = run_once(Stoppable(executor, self._control), self.text, self._limits)
                 except Stopped as stopped:
                     raise StoppedError(str(stopped)) from None
-                yield command.shell_line(f"FILE{self._suffix}"), finished.outcomes[0]
+                yield command.shell_line(f"FILE{self.suffix}"), finished.outcomes[0]
 
     @property
     def _limits(self) -> Limits:
-        limits = self._failure.limits()
+        limits = self.failure.limits()
         return limits if limits.wall is not None else replace(limits, wall=_SECONDS)
 
     def verdict(self, outcomes: Sequence[Outcome]) -> Seen:
         """Return what the outcomes of `run` show, and what a reduction would preserve of it."""
-        _, criterion = self._failure.commands_and_criterion()
+        _, criterion = self.failure.commands_and_criterion()
         first = outcomes[0]
         if isinstance(criterion, ExitZero):
             if verdict(criterion, outcomes):
