@@ -13,15 +13,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from reducekit.option import FormatOption as FormatOption
 from reducekit.option import with_defaults as with_defaults
 from reducekit.option import words_of as words_of
 from reducekit.run import Closing, Guard, Limits, Outcome
-
-if TYPE_CHECKING:
-    pass
 
 KILLED = "killed"  # what tests count as an input on which the solver was killed from outside
 

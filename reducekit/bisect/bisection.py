@@ -358,6 +358,5 @@ class Bisection:
         return self._commands(number)[0].shell_line(name)
 
     def _commands(self, number: int) -> tuple[Command, ...]:
-        """Return the commands on a version, with only the needed options."""
         filled = self._filled(number, self._programs[number], self._report.kept)
         return filled.commands_and_criterion()[0]

@@ -121,8 +121,6 @@ def conversions() -> list[Conversions]:
 
 
 def _notation(kind: str) -> Callable[[str], str]:
-    """Return what reads the name of a notation, such as btor2; registered formats define them."""
-
     def read(value: str) -> str:
         known = sorted({each.name for found in conversions() for each in getattr(found, kind)})
         if value not in known:

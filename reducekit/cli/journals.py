@@ -225,7 +225,6 @@ def _film(path: Path, reduction: Account, output: Path) -> int:
 
 
 def _reduction(bug: Bug) -> str:
-    """Return the command line that reduces a bug of a hunt."""
     runs = [
         [PLACE if Path(word).name == bug.path.name else word for word in shlex.split(run)]
         for run in bug.runs

@@ -21,8 +21,6 @@ from reducekit.run import Limits
 
 
 def _playing() -> Playing:
-    """Return the replay support of the first format that offers it."""
-
     def nobody(request: PlayRequest) -> Any:
         raise UsageError("no installed format supports replaying")
 

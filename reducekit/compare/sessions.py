@@ -7,12 +7,12 @@ its counts are as if it ran alone, whatever the number of threads.
 
 from __future__ import annotations
 
-import contextlib
 import shlex
 import threading
 from collections import Counter
-from collections.abc import Collection, Generator, Iterator, Sequence
+from collections.abc import Collection, Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from contextlib import ExitStack
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -376,7 +376,10 @@ def run_all(
             stopped=report.stopped,
         )
 
-    with only_new(), _adopting(), ThreadPoolExecutor(jobs) as pool:
+    with only_new(), ExitStack() as stack, ThreadPoolExecutor(jobs) as pool:
+        # Otherwise the first executor to close would end the adoption of orphans for all.
+        stack.callback(marks.set_adopting, marks.adopting())
+        marks.set_adopting(True)
         numbers = {pool.submit(run, each): number for number, each in enumerate(algorithms)}
         waiting = set(numbers)
         try:
@@ -390,17 +393,6 @@ def run_all(
             pool.shutdown(wait=False, cancel_futures=True)
             for session in tuple(running):
                 session.stop()
-
-
-@contextlib.contextmanager
-def _adopting() -> Iterator[None]:
-    """Adopt orphans within: otherwise the first executor to close would end it for all."""
-    before = marks.adopting()
-    marks.set_adopting(True)
-    try:
-        yield
-    finally:
-        marks.set_adopting(before)
 
 
 class Curve:

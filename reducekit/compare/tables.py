@@ -122,7 +122,6 @@ def _overall(table: Table) -> list[str]:
 
 
 def _settings_side_by_side(found: Sequence[Table]) -> list[str]:
-    """Return the table that compares several settings of one format, if there are any (5.7)."""
     if len(found) < _SEVERAL:
         return []
     header = ["algorithm"]
@@ -172,7 +171,6 @@ def _dominance(table: Table) -> list[str]:
 
 
 def _anytime(table: Table) -> list[str]:
-    """Return what an algorithm has reached on average after a number of checks."""
     most = max(run.checks for runs in table.rows.values() for run in runs)
     steps = [step for step in _STEPS if step <= most]
     if not steps:

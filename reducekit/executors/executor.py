@@ -145,8 +145,10 @@ class Repeat:
     runs: int
 
     @classmethod
-    def parse(cls, text: str) -> Repeat:
+    def parse(cls, text: str | Repeat) -> Repeat:
         """Parse `3-of-5` or `3/5`; a single number `5` means all of five. Raises UsageError."""
+        if isinstance(text, Repeat):
+            return text
         match = _SPELLING.fullmatch(text)
         if match is None or max(map(len, filter(None, match.groups()))) > 9:
             raise UsageError(

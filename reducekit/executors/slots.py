@@ -317,7 +317,6 @@ class Slot:
             self._discard()  # so everything is recreated
 
     def _tidied(self) -> bool:
-        """Return whether all leftovers are gone. Raises OSError."""
         gone = True
         entries = self._entries[self._file is None :]  # a folder of files is made for each run
         for place, kept in ((self.directory, entries), (self.tmp, ())):

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from reducekit import events
 from reducekit.hunt.findings import Finding
@@ -219,45 +219,39 @@ def restore(stats: HuntStats, state: Mapping[str, Any], folder: Path) -> None:
             stats.bugs[bug.name] = bug
 
 
-@dataclass(frozen=True, slots=True)
-class HuntStarted:
+class HuntStarted(NamedTuple):
     """The options are valid, and the first input is about to be tested."""
 
     folder: Path
 
 
-@dataclass(frozen=True, slots=True)
-class InputTested:
+class InputTested(NamedTuple):
     """Another input was tested."""
 
     stats: HuntStats
 
 
-@dataclass(frozen=True, slots=True)
-class NewBug:
+class NewBug(NamedTuple):
     """A bug that is new to both this hunt and the folder."""
 
     bug: Bug
     which: str  # names the input that shows it, such as `seed 7`; empty if its name is enough
 
 
-@dataclass(frozen=True, slots=True)
-class KnownBug:
+class KnownBug(NamedTuple):
     """A known bug was found again."""
 
     bug: Bug
 
 
-@dataclass(frozen=True, slots=True)
-class Reducing:
+class Reducing(NamedTuple):
     """An event of the reduction of a bug."""
 
     bug: Bug
     event: events.Event
 
 
-@dataclass(frozen=True, slots=True)
-class Reduced:
+class Reduced(NamedTuple):
     """A bug was reduced; the sizes are in `unit`."""
 
     bug: Bug
@@ -266,15 +260,13 @@ class Reduced:
     unit: str
 
 
-@dataclass(frozen=True, slots=True)
-class HuntNotice:
+class HuntNotice(NamedTuple):
     """A notice to the user, in a sentence."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class HuntFinished:
+class HuntFinished(NamedTuple):
     """The hunt is over."""
 
     stats: HuntStats

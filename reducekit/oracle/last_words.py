@@ -116,7 +116,6 @@ def last_words(stdout: bytes, stderr: bytes) -> bytes | None:
 
 
 def _worst_first(lines: list[bytes]) -> list[int]:
-    """Return the numbers of the lines with a word for how bad they are, the worst first."""
     return [
         at
         for pattern in (_WORST, _BAD)
@@ -133,7 +132,6 @@ def is_generic(line: bytes) -> bool:
 
 
 def _stands_alone(line: bytes) -> bool:
-    """Return whether a line is a sentence by itself that says something."""
     return not (line[:1].isspace() or is_generic(line)) and _PROSE.search(line) is not None
 
 

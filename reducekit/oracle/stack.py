@@ -238,7 +238,6 @@ def reported_crash(outcome: Outcome) -> Stack | None:
 
 
 def _frames_in(report: str) -> Iterator[_Frame]:
-    """Yield the frames of the first stack in a report."""
     expected = 0
     for line in report.splitlines():
         match = _REPORTED.match(line)

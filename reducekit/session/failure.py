@@ -292,7 +292,11 @@ class Failure:
         kind, made = self.kind, self._made
         commands, criterion = _varied(kind.commands(made), vary), kind.criterion()
         if self.wrong_model:
-            commands = (_checking(commands, frontend),)
+            if frontend is None or not frontend.model_check:
+                raise UsageError("`wrong_model`: models of this format are not checked")
+            if commands[1:] and not frontend.asks_checkers:
+                raise UsageError("`wrong_model` needs no `reference` for this format: omit it")
+            commands = (checking_model(frontend.model_check, *commands),)
         if self.unresolved is not None:
             if not commands:
                 raise UsageError("`unresolved` requires `command` or `oracle`")
@@ -337,7 +341,6 @@ class Failure:
     def _and_others(
         self, commands: tuple[Command, ...], criterion: Criterion
     ) -> tuple[tuple[Command, ...], Criterion]:
-        """Return commands and their criterion with the programs that must accept a file, too."""
         from reducekit.oracle.also import Accepts, Also
         from reducekit.oracle.printed import Matches
 
@@ -353,18 +356,6 @@ class Failure:
 
     def _made(self, words: Words) -> Command:
         return Command.of(words, stdin=self.stdin, shell=self.shell)
-
-
-def _checking(commands: Sequence[Command], frontend: Format | None) -> Command:
-    """Return the command of the test of models, by the format and perhaps by the last command.
-
-    Raises UsageError.
-    """
-    if frontend is None or not frontend.model_check:
-        raise UsageError("`wrong_model`: models of this format are not checked")
-    if commands[1:] and not frontend.asks_checkers:
-        raise UsageError("`wrong_model` needs no `reference` for this format: omit it")
-    return checking_model(frontend.model_check, *commands)
 
 
 def _varied(commands: Sequence[Command], vary: Vary | None) -> tuple[Command, ...]:

@@ -24,10 +24,6 @@ if TYPE_CHECKING:
 EFFORTS: tuple[Effort, ...] = get_args(Effort)
 
 
-def _repeat(given: str | Repeat) -> Repeat:
-    return given if isinstance(given, Repeat) else Repeat.parse(given)
-
-
 def _paths(given: Any) -> tuple[Path, ...]:
     return tuple(map(Path, several(given)))
 
@@ -56,7 +52,7 @@ class Options(Failure):
     format: str | Format | None = None
     """A frontend or its name; None: found by the suffix of the file or by the text, else `text`."""
     repeat: Repeat | None = _failure(
-        "Flaky failure: require K failing runs out of N.", read=_repeat, metavar="K-of-N"
+        "Flaky failure: require K failing runs out of N.", read=Repeat.parse, metavar="K-of-N"
     )
     max_checks: int | None = _limit("Stop after N checks.", read=quantities.count)
     max_time: float | None = _limit("Stop after S seconds, or as 10m, 2h.", read=quantities.seconds)

@@ -21,7 +21,7 @@ from reducekit.session.phases.begin import adapt, golden_runs
 from reducekit.session.phases.ending import confirm, report_of
 from reducekit.session.phases.prepare import prepare
 from reducekit.session.phases.search import search
-from reducekit.session.place.journal import note_end, note_report, saved_best
+from reducekit.session.place.journal import ENDED, note_report, saved_best
 from reducekit.session.place.output import SavedBest, Steps, keep_edited
 from reducekit.session.progress import Progress
 from reducekit.session.report import Report, below_the_cell, in_html, in_notebook, in_words
@@ -134,7 +134,7 @@ class Session(Watched):
                 if journal is not None:
                     opened.callback(journal.close)
                     if run.result.stopped is None:
-                        note_end(journal)
+                        journal.note(ENDED, "")
                 report = self._end(run)
                 if journal is not None:
                     note_report(journal, report)

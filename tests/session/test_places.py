@@ -13,8 +13,8 @@ from reducekit.errors import NotInterestingError, UsageError
 from reducekit.events import Event, Notice
 from reducekit.session import Options
 from reducekit.session.phases.begin import UNTRACED
-from reducekit.session.phases.crash import last_same
 from reducekit.session.report import Report
+from reducekit.session.runs.variants import last_same
 from reducekit.usage.messages import summary
 from tests.lines import Lines
 

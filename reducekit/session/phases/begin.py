@@ -5,9 +5,10 @@ The input must fail every time, and the baseline must not.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from reducekit.oracle.criterion import Oracle, innermost, within
 from reducekit.oracle.own import SameSignature, TimesOut
 from reducekit.reduction.control import Stopped
 from reducekit.session.place.inputs import plain_path
-from reducekit.session.place.journal import begin_again, discard, note_subject, note_written
+from reducekit.session.place.journal import begin_again, discard, note_written
 from reducekit.session.place.output import back_up
 from reducekit.session.runs.golden import (
     SLOW,
@@ -233,4 +234,5 @@ def adapt(run: Run) -> None:
             discard(job.opened)
             raise
     if job.opened.journal is not None and job.subject is not None:
-        note_subject(job.opened.journal, job.subject())
+        # At the start, so that it is there even if the run is killed.
+        job.opened.journal.note("subject", json.dumps(asdict(job.subject())))

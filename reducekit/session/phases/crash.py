@@ -8,7 +8,7 @@ the input does is kept as well.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from reducekit.errors import ReducekitError
 from reducekit.oracle.criterion import Everything, Oracle, innermost, within
@@ -26,6 +26,7 @@ from reducekit.reduction.control import Stopped
 from reducekit.session.place.output import write_beside
 from reducekit.session.report import Places
 from reducekit.session.runs.run import Run, Stoppable, run_once
+from reducekit.session.runs.variants import last_same
 
 
 def placed(run: Run) -> Places | None:
@@ -92,15 +93,3 @@ def _asked(run: Run) -> Callable[[bytes], Stack | None] | None:
             return read(run_once(opened, text, limits).outcomes[0])
 
     return ask
-
-
-def last_same(texts: Sequence[bytes], same: Callable[[bytes], bool]) -> bytes | None:
-    """Return the last of `texts`, which begin with the input, that is the same; not the input.
-
-    By bisection, as the place seldom comes back once it is lost.
-    """
-    low, high = 0, len(texts)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if same(texts[middle]) else (low, middle)
-    return texts[low] if low else None

@@ -194,7 +194,6 @@ def _beside_passing(run: Run) -> Format:
 
 
 def _other_failures(run: Run) -> tuple[list[FailureChanged], list[OtherFailure]]:
-    """Return how the failure changed on the way, and which others were met."""
     slippage, collection = run.slippage, run.job.other_failures
     if slippage is None:
         return [], []

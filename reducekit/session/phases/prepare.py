@@ -61,8 +61,6 @@ class Unclaimed:
 
 @dataclass(slots=True)
 class _Test:
-    """What decides whether a candidate fails."""
-
     frontend: Format  # the one to reduce with: a format's own test may know more of the text
     options: Options  # those given, with what the format's own test adds
     own: OwnOracle | None
@@ -328,7 +326,6 @@ def described(name: str, strategy: str) -> list[tuple[str, list[tuple[str, str]]
 
 
 def _what(each: Pass) -> str:
-    """Return the first sentence of a pass's description."""
     said = help_of(each)
     first = " ".join(said.partition("\n\n")[0].split()).partition(". ")[0].rstrip(".")
     return first.removeprefix("The pass ").removeprefix("A pass ").removeprefix("that ")

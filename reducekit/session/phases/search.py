@@ -84,8 +84,6 @@ def _guesses(run: Run) -> Iterator[bytes] | None:
 
 
 class _Search:
-    """Makes a reduction of a run, and does what each of its events asks for."""
-
     def __init__(self, run: Run, counts: Counts) -> None:
         self._run = run
         self._counts = counts

@@ -183,7 +183,6 @@ def read(options: Options) -> tuple[bytes, Path | None]:
 
 
 def _began_with(backup: Path, source: Path, options: Options) -> bool:
-    """Return whether a file was being reduced in place, with this backup."""
     if options.restart or not os.path.isfile(backup):
         return False
     if options.resume:

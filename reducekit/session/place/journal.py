@@ -7,10 +7,10 @@ import json
 import os
 import platform
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from reducekit.errors import ParseError, UsageError
 from reducekit.format import Format
@@ -24,11 +24,8 @@ from reducekit.session.place.inputs import earlier_run, output_path, read_files
 from reducekit.session.place.output import Kept, OutputFile, SavedBest, put_aside
 from reducekit.session.report import Report
 
-if TYPE_CHECKING:
-    from reducekit.executors.own import Subject
-
 _WIDTH = "width"  # the setting of a journal's head that holds the width
-_ENDED = "ended"
+ENDED = "ended"  # the note of a reduction that has finished
 _WRITTEN = "written by the test"
 _DECIDING = ("fast", "repeat", "timeout", "memory", "cpu", "max_output", "ignore_out", "ignore_err")
 """The options that determine the steps of a run and have no field of their own in the head."""
@@ -106,7 +103,7 @@ def open_for(
         if not recorded.differences(head):
             changed = _changed(found, head)
         if found.current:
-            begun = "already finished:" if _ENDED in found.notes else "resuming from"
+            begun = "already finished:" if ENDED in found.notes else "resuming from"
             notice = (
                 f"{begun} {output} ({found.steps[found.current].size:,} bytes, "
                 f"{len(found.verdicts):,} checks known); `restart` starts over"
@@ -215,7 +212,6 @@ def _begin(
 
 
 def _changed(found: Contents, head: Head) -> str | None:
-    """Describe how the test differs from the journal's; None if it does not."""
     assert found.head is not None
     if found.head.files is None or head.files is None:
         return "the earlier run did not record its test"
@@ -257,19 +253,6 @@ def saved_best(
         return SavedBest(text, output, order, journal)
     journal.replay()
     return SavedBest(journal.found.text(journal.found.current), output, order, journal)
-
-
-def note_end(journal: Journal) -> None:
-    """Record that the reduction has finished."""
-    journal.note(_ENDED, "")
-
-
-def note_subject(journal: Journal, subject: Subject) -> None:
-    """Record what fails, if that is not the first command's program.
-
-    It is recorded at the start, so that it is there even if the run is killed.
-    """
-    journal.note("subject", json.dumps(asdict(subject)))
 
 
 def note_report(journal: Journal, report: Report[bytes]) -> None:

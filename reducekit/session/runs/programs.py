@@ -148,7 +148,6 @@ class Proposals:
 
 
 def _proposed(program: Program, text: bytes) -> Iterator[Replacement]:
-    """Yield what a program proposes for a text, without what cannot be read."""
     outcome = program.run(text)
     lines = outcome.stdout.split(b"\n")
     last = lines.pop()
@@ -196,7 +195,6 @@ def _read(line: bytes, text: bytes, most: int) -> Replacement | str:
 
 
 def _difference(text: bytes, other: bytes) -> Replacement:
-    """Return the one replacement that makes another text of a text."""
     start = same_front(text, 0, other, 0)
     end = same_end(text, other, min(len(text), len(other)) - start)
     return Replacement(start, len(text) - end, other[start : len(other) - end])

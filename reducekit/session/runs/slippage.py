@@ -157,7 +157,6 @@ class SlippageTracker:
             self.slippages.pop()
 
     def _fails(self, heard: Outcome) -> bool:
-        """Return whether a run without a signal or limit failed on its own."""
         if not self.criterion.is_test:
             return is_failure(heard)
         return heard.status not in (0, 1) or _crash(heard) is not None

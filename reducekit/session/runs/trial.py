@@ -82,7 +82,6 @@ class Trial:
 
 
 def _failure_seen(first: Outcome) -> Seen:
-    """Return which failure a run shows, and in which line."""
     if not is_failure(first):
         return Seen(False, f"No failure: {first.describe()}. What should be kept?")
     words = signature(first).describe()

@@ -75,18 +75,27 @@ def as_often(
     `result` is returned anyway.
     """
     first, last = often(texts[0]), often(result)
-    if not last.rarer_than(first):
-        return result, first, last
-    found = result
+    counts = {result: last}
+
+    def enough(text: bytes) -> bool:
+        counts[text] = often(text)
+        return not counts[text].rarer_than(first)
+
+    found = last_same(texts, enough) if last.rarer_than(first) else None
+    kept = result if found is None else found
+    return kept, first, counts[kept]
+
+
+def last_same(texts: Sequence[bytes], same: Callable[[bytes], bool]) -> bytes | None:
+    """Return the last of `texts`, which begin with the input, that is the same; not the input.
+
+    By bisection: what is lost on the way, such as the place of a crash, seldom comes back.
+    """
     low, high = 0, len(texts)
     while high - low > 1:
         middle = (low + high) // 2
-        there = often(texts[middle])
-        if there.rarer_than(first):
-            high = middle
-        else:
-            low, found, last = middle, texts[middle], there
-    return found, first, last
+        low, high = (middle, high) if same(texts[middle]) else (low, middle)
+    return texts[low] if low else None
 
 
 def in_words(before: Ends | Shown, after: Ends | Shown, used: int, *, went_back: bool) -> str:
