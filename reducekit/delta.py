@@ -36,7 +36,12 @@ def delta(old: bytes, new: bytes) -> bytes:
     packing = _PLAIN
     if len(body) > _TINY:
         packing = _BESIDE if len(fresh) > _LITTLE and before else _ALONE
-        squeeze = _deflater(len(body), before[-_NEAR:] if packing == _BESIDE else b"")
+        if packing == _BESIDE:
+            squeeze = zlib.compressobj(1, zlib.DEFLATED, -15, zdict=before[-_NEAR:])
+        elif len(body) > _SHORT:
+            squeeze = zlib.compressobj(1, zlib.DEFLATED, -15)
+        else:
+            squeeze = zlib.compressobj(1, zlib.DEFLATED, -12, 5)
         body = squeeze.compress(body) + squeeze.flush()
     return _FRAME.pack(front, tail, packing) + body
 
@@ -139,11 +144,3 @@ def same_end(a: bytes, b: bytes, most: int) -> int:
         if size <= most and a.startswith(b[n - size : n - same], m - size):
             same = size
     return same
-
-
-def _deflater(size: int, near: bytes) -> zlib._Compress:
-    if near:
-        return zlib.compressobj(1, zlib.DEFLATED, -15, zdict=near)
-    if size > _SHORT:
-        return zlib.compressobj(1, zlib.DEFLATED, -15)
-    return zlib.compressobj(1, zlib.DEFLATED, -12, 5)

@@ -55,18 +55,6 @@ class Case:
         assert isinstance(self.options.input, bytes)
         return self.options.input
 
-    def options_for(self, strategy: str, settings: Settings, checks: int | None) -> Options:
-        """Return the options of a session; `NAME:quick` is the strategy with quick effort."""
-        name, _, given = strategy.partition(":")
-        efforts: dict[str, Effort] = {each: each for each in get_args(Effort)}
-        return replace(
-            self.options,
-            strategy=name,
-            effort=efforts.get(given, "normal"),
-            format=frontend_with(self.format, settings),
-            max_checks=checks,
-        )
-
 
 def open_case(
     path: Path,
@@ -349,9 +337,14 @@ def run_all(
     ended = threading.Event()
 
     def run(algorithm: Algorithm) -> Run:
-        options = case.options_for(*algorithm, checks)
-        assert isinstance(options.format, Format)
-        curve = Curve(options.format, case.text)
+        name, _, given = algorithm.name.partition(":")
+        frontend = frontend_with(case.format, algorithm.settings)
+        efforts: dict[str, Effort] = {each: each for each in get_args(Effort)}
+        effort = efforts.get(given, "normal")
+        options = replace(
+            case.options, strategy=name, effort=effort, format=frontend, max_checks=checks
+        )
+        curve = Curve(frontend, case.text)
         session = Session(options, curve.see)
         running.add(session)
         if ended.is_set():

@@ -165,17 +165,17 @@ class Hunt:
 
     def _take(self, result: InputResult) -> None:
         stats, progress, number = self.stats, self._progress, result.input.number
+        place, suffix = self.options.folder, self._campaign.suffix
         if self._like is not None:
-            result = self._only_smaller(self._like, result)
-        met = []
-        for each in result.findings:
-            name = self._name(each, number)
-            met.append(
-                (
-                    folder.bug_of(self.options.folder, self._campaign.suffix, name, each, result),
-                    each,
-                )
-            )
+            result, names = self._like.only_smaller(result, place, suffix, progress.pending)
+            for name in names:  # larger inputs, which these supersede
+                stats.bugs.pop(name, None)
+                self._taken_up.discard(name)
+            self._new = [each for each in self._new if each.bug.name not in names]
+        met = [
+            (folder.bug_of(place, suffix, self._name(each, number), each, result), each)
+            for each in result.findings
+        ]
         # A bug whose files exist is still new if a kill prevented the steps that follow.
         new = {
             bug.name
@@ -204,17 +204,6 @@ class Hunt:
             self._notice(f"if it is killed, this hunt cannot be continued: {progress.trouble}")
         self._listen(events.InputTested(stats))
         self._warn()
-
-    def _only_smaller(self, like: Like, result: InputResult) -> InputResult:
-        """Return a result without larger inputs for a failure; forget those it supersedes."""
-        kept, names = like.only_smaller(
-            result, self.options.folder, self._campaign.suffix, self._progress.pending
-        )
-        for name in names:
-            self.stats.bugs.pop(name, None)
-            self._taken_up.discard(name)
-        self._new = [each for each in self._new if each.bug.name not in names]
-        return kept
 
     def _warn(self) -> None:
         """Report once that the inputs are unsuitable: nearly all rejected, or all alike.

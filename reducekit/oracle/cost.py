@@ -213,7 +213,9 @@ class CostAtLeast(Criterion):
         if self.at_least is not None or self.floor is not None:
             return found
         share = _SHARE_OF_SEVERAL if any(len(given(each)) > 1 for each in own) else _SHARE
-        return replace(found, at_least=rounded_down(max(1.0, share * min(self._costs(own)))))
+        least = max(1.0, share * min(self._costs(own)))
+        unit = 10 ** max(0, len(str(int(least))) - 2)  # two digits, as people would give it
+        return replace(found, at_least=float(least // unit * unit))
 
     def describe(self) -> str:
         least = [] if self.times is None else [f"{self.times:g} times that of the reference"]
@@ -245,12 +247,6 @@ class CostAtLeast(Criterion):
     def _costs(self, outcomes: Sequence[Outcome]) -> list[float]:
         pattern = counter(self.name)
         return [cost(pattern, each) for each in outcomes]
-
-
-def rounded_down(number: float) -> float:
-    """Return the number with its first two digits, as people would give it."""
-    unit = 10 ** max(0, len(str(int(number))) - 2)
-    return float(number // unit * unit)
 
 
 def _words(run: Sequence[Outcome]) -> frozenset[bytes]:

@@ -98,7 +98,13 @@ def last_words(stdout: bytes, stderr: bytes) -> bytes | None:
     stdout.
     """
     errors, output = _telling(stderr), _telling(stdout)
-    bad = [(lines, at) for lines in (errors, output) for at in _worst_first(lines)]
+    bad = [
+        (lines, at)
+        for lines in (errors, output)
+        for pattern in (_WORST, _BAD)
+        for at, line in enumerate(lines)
+        if pattern.search(line) and not _NONE.search(line)
+    ]
     for lines, at in bad:
         said = _with_details(lines, at)
         if not is_generic(_joined(said)):
@@ -113,15 +119,6 @@ def last_words(stdout: bytes, stderr: bytes) -> bytes | None:
             first -= 1
         return _joined(errors[first:])
     return _joined(output[-1:]) if output and _PROSE.search(output[-1]) else None
-
-
-def _worst_first(lines: list[bytes]) -> list[int]:
-    return [
-        at
-        for pattern in (_WORST, _BAD)
-        for at, line in enumerate(lines)
-        if pattern.search(line) and not _NONE.search(line)
-    ]
 
 
 def is_generic(line: bytes) -> bool:

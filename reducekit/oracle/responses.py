@@ -83,7 +83,12 @@ def read_responses(output: bytes) -> list[Response]:
     found: list[Response] = []
     for start, end, depth in _pieces(output, len(output)):
         if depth:
-            found.append(_response(output[start:end].decode(errors="surrogateescape"), depth))
+            text = output[start:end].decode(errors="surrogateescape")
+            if _PARSED.match(text) is None:
+                found.append(Text(text))
+            else:
+                plain = is_plain(text, depth)
+                found.append(record(text, plain_tree(text) if plain else tree(text)))
         elif match := _WORD.match(output, _line_start(output, start)):
             found.append(_WORDS[match[1]])
         else:
@@ -215,12 +220,6 @@ _ENTRIES = (
     *("declare-fun", "declare-const", "declare-sort", "declare-datatype", "declare-datatypes"),
     "forall",
 )
-
-
-def _response(text: str, depth: int) -> Response:
-    if _PARSED.match(text) is None:
-        return Text(text)
-    return record(text, plain_tree(text) if is_plain(text, depth) else tree(text))
 
 
 def record(text: str, parsed: Tree) -> Response:

@@ -269,7 +269,8 @@ def _crash_line(text: bytes) -> bytes | None:
             if match.start() < passed:
                 continue
             line, passed = _line(text, match.start())
-            if not _is_model(line):
+            # In a model or an echo any name may occur.
+            if not line.lstrip().startswith(b"(") or line.lstrip().startswith(b"(error"):
                 first = match.start()
                 break
     if first == len(text):
@@ -279,10 +280,6 @@ def _crash_line(text: bytes) -> bytes | None:
         return whole
     line, after = _line(text, first)
     return _with_details(line.strip(), text, after)
-
-
-def _is_model(line: bytes) -> bool:
-    return line.lstrip().startswith(b"(") and not line.lstrip().startswith(b"(error")
 
 
 def _with_details(line: bytes, text: bytes, after: int) -> bytes:

@@ -102,12 +102,6 @@ class Place:
     close: Callable[[], None]
 
 
-def _root_of(error: BaseException) -> BaseException:
-    while error.__cause__ is not None:
-        error = error.__cause__
-    return error
-
-
 def start(spec: ClusterSpec) -> Place:
     """Start the cluster if it is to be started. Raises UsageError."""
     distributed = _needed("distributed")
@@ -135,7 +129,10 @@ def start(spec: ClusterSpec) -> Place:
         except ReducekitError:
             raise
         except Exception as error:  # whatever a batch system says
-            raise UsageError(f"{spec.make} cannot be started: {_root_of(error)}") from error
+            root: BaseException = error
+            while root.__cause__ is not None:
+                root = root.__cause__
+            raise UsageError(f"{spec.make} cannot be started: {root}") from error
         stack.callback(cluster.close)
         closing = stack.pop_all()
     return Place(cluster.scheduler_address, getattr(cluster, "security", None), closing.close)

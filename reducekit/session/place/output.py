@@ -63,9 +63,13 @@ class OutputFile:
         """Replace the content; return whether that succeeded."""
         name = None
         try:
+            mode = self._target.stat().st_mode & 0o777
+        except OSError:
+            mode = new_mode()
+        try:
             handle, name = self._temporary()
             with open(handle, "wb") as file:
-                os.fchmod(handle, self._mode())
+                os.fchmod(handle, mode)
                 file.write(text)
             os.replace(name, self._target)
         except OSError as error:
@@ -90,12 +94,6 @@ class OutputFile:
             os.unlink(path)
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         return os.open(path, flags, 0o600), path
-
-    def _mode(self) -> int:
-        try:
-            return self._target.stat().st_mode & 0o777
-        except OSError:
-            return new_mode()
 
 
 class OutputFolder(OutputFile):
