@@ -8,19 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from reducekit import registry
+from reducekit.bisect import search
 from reducekit.bisect.options import BisectOptions
-from reducekit.bisect.search import (
-    Differs,
-    Judge,
-    Report,
-    Tested,
-    Verdict,
-    cannot_start,
-    ended,
-    lowest,
-    next_version,
-    smallest,
-)
 from reducekit.bisect.versions import UnavailableError
 from reducekit.errors import NotInterestingError, UsageError
 from reducekit.executors.executor import Finished
@@ -49,7 +38,7 @@ class Bisection:
     def __init__(
         self,
         options: BisectOptions,
-        listen: Callable[[Tested], None] = lambda tested: None,
+        listen: Callable[[search.Tested], None] = lambda tested: None,
         *,
         guard: Guard | None = None,
     ) -> None:
@@ -70,7 +59,7 @@ class Bisection:
         self._opener = local_opener(Path(name).suffix, self._guard, name=name)
         self._executors = Executors(self._opener, options.repeat, self._guard)
         self._reducing_runs = 0
-        self._report = Report(
+        self._report = search.Report(
             input=options.name,
             fixed=step < 0,
             total=len(self._versions),
@@ -79,7 +68,7 @@ class Bisection:
         self._skipped: set[int] = set()
         self._programs: dict[int, Path] = {}
 
-    def run(self) -> Report:
+    def run(self) -> search.Report:
         """Find both.
 
         Raises NotInterestingError unless one end fails and the other does not, UsageError for
@@ -107,7 +96,7 @@ class Bisection:
         report.failure = golden.criterion.describe()
         while True:
             report.good, report.bad = self._versions[good].name, self._versions[bad].name
-            middle = next_version(good, bad, self._skipped)
+            middle = search.next_version(good, bad, self._skipped)
             if middle is None:
                 break
             verdict = self._test(middle, judge, golden)
@@ -135,19 +124,19 @@ class Bisection:
                 if error.problem in ("passes", "not shown"):
                     error.add_note(self._other_end_too(number))
                 raise
-            words = ended(golden.outcomes)
-            if not cannot_start(golden.outcomes):
+            words = search.ended(golden.outcomes)
+            if not search.cannot_start(golden.outcomes):
                 self._record(number, "bad", words)
                 return number, golden
             self._refuse(number, words, named)
         raise NotInterestingError(f"no version can be tested ({self._last_reason})")
 
-    def _good_end(self, bad: int, golden: Golden) -> tuple[int, Judge]:
+    def _good_end(self, bad: int, golden: Golden) -> tuple[int, search.Judge]:
         named = self._options.good
         for number, program in self._ends(range(bad), named):
             _, asked = self._filled(number, program).commands_and_criterion()
             finished = self._run(number, program, golden)
-            judge, words = Judge(asked), ended(finished.outcomes)
+            judge, words = search.Judge(asked), search.ended(finished.outcomes)
             if finished.interesting:
                 self._record(number, "bad", words)
                 both = f"{self._versions[number].name} and {self._versions[bad].name} both fail"
@@ -186,7 +175,7 @@ class Bisection:
                 )
         return f"neither {newer} nor {older} fails: name a version that does, with `bad` VERSION"
 
-    def _test(self, number: int, judge: Judge, golden: Golden) -> Verdict:
+    def _test(self, number: int, judge: search.Judge, golden: Golden) -> search.Verdict:
         program = self._program(number)
         if program is None:
             return "skipped"
@@ -195,7 +184,7 @@ class Bisection:
         except UsageError as error:  # such as a program for another machine
             return self._record(number, "skipped", str(error))
         found = judge.of(finished.outcomes, shown=finished.interesting)
-        return self._record(number, found, ended(finished.outcomes))
+        return self._record(number, found, search.ended(finished.outcomes))
 
     def _choose_options(self, good: int, bad: int, golden: Golden) -> None:
         """Find the options that the first bad version needs and the last good one passes with.
@@ -217,14 +206,16 @@ class Bisection:
             return known[number, kept]
 
         pairs = self._template.pairs()
-        kept = smallest(count, lambda each: fails(bad, each, limits), pairs)
+        kept = search.smallest(count, lambda each: fails(bad, each, limits), pairs)
         if len(kept) < count and fails(good, kept, None):
-            kept = smallest(
+            kept = search.smallest(
                 count, lambda each: fails(bad, each, limits) and not fails(good, each, None), pairs
             )
         self._report.kept = tuple(sorted(kept))
 
-    def _reduce(self, good: int, bad: int, judge: Judge, golden: Golden, output: Path) -> None:
+    def _reduce(
+        self, good: int, bad: int, judge: search.Judge, golden: Golden, output: Path
+    ) -> None:
         """Reduce the input, then the options, then their numbers, while the two versions differ."""
 
         def differs(text: bytes) -> bool:
@@ -240,7 +231,8 @@ class Bisection:
             input=self._text,
             name=self._options.name,
             known=KnownFailure(
-                (*commands[0], *commands[1]), Differs(golden.criterion, judge, len(commands[0]))
+                (*commands[0], *commands[1]),
+                search.Differs(golden.criterion, judge, len(commands[0])),
             ),
             format=self._format,
             output=output,
@@ -274,7 +266,7 @@ class Bisection:
             return differs(self._text)
 
         try:
-            number = lowest(number, shows)
+            number = search.lowest(number, shows)
         finally:
             self._template = template.with_number(option, number)
 
@@ -310,9 +302,9 @@ class Bisection:
             chosen = limits or self._limits(golden.criterion.wall)
             return run_once(executor, self._text if text is None else text, chosen)
 
-    def _record(self, number: int, verdict: Verdict, words: str) -> Verdict:
+    def _record(self, number: int, verdict: search.Verdict, words: str) -> search.Verdict:
         version = self._versions[number]
-        tested = Tested(version.name, verdict, words, number, version.title)
+        tested = search.Tested(version.name, verdict, words, number, version.title)
         self._report.tested.append(tested)
         if verdict == "skipped":
             self._skipped.add(number)

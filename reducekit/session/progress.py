@@ -8,19 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from reducekit.events import (
-    Accepted,
-    Checked,
-    Event,
-    FailureFound,
-    Finished,
-    Notice,
-    PassEnded,
-    PassStarted,
-    Resumed,
-    RolledBack,
-    Started,
-)
+from reducekit import events
 from reducekit.text import counted, printable, shortened
 
 # How long a reduction may still take: a range that holds four times out of five, or nothing.
@@ -186,7 +174,7 @@ class Progress:
     failure: str = ""
     last: Step | None = None
     succeeded: float | None = None  # when the last step was accepted
-    finished: Finished | None = None  # how the session ended; from then on the time stands still
+    finished: events.Finished | None = None  # the time stands still from then on
     curve: list[Point] = field(default_factory=list)
     """One point for each accepted text, from the input on; sizes rise where one was given up."""
     passes: dict[str, PassTotal] = field(default_factory=dict)
@@ -201,46 +189,46 @@ class Progress:
             self.begin = self.clock()
         self.heard = self.clock()
 
-    def see(self, event: Event) -> None:
+    def see(self, event: events.Event) -> None:
         """Take an event in."""
         self.heard = self.clock()
         match event:
-            case Started(size=size, output=output):
+            case events.Started(size=size, output=output):
                 self.size_before = self.size = size
                 self.output = "" if output is None else str(output)
                 self._point(size)
-            case FailureFound(failure=failure):
+            case events.FailureFound(failure=failure):
                 self.failure = failure
-            case Notice(text=said):
+            case events.Notice(text=said):
                 self.notices.append(said)
-            case Resumed(size=size):
+            case events.Resumed(size=size):
                 self.size = size
-            case Checked(remembered=True):
+            case events.Checked(remembered=True):
                 self.remembered += 1
-            case Checked(interesting=interesting, replayed=replayed):
+            case events.Checked(interesting=interesting, replayed=replayed):
                 self.checks += 1
                 self.interesting += interesting
                 self.replayed += replayed
                 self.replaying = replayed
                 self.pace.see(self.checks - self.replayed, self._searching())
                 self._total(self.pass_name).checks += 1  # type: ignore[operator]
-            case Accepted():
+            case events.Accepted():
                 self._accept(event)
-            case RolledBack(text=text):
+            case events.RolledBack(text=text):
                 self.size, self._text = len(text), text
                 self._point(len(text))
-            case PassStarted(name=name, round=number):
+            case events.PassStarted(name=name, round=number):
                 self.pass_name, self.round = name, number
                 self._pass_began = self.clock()
                 self._total(name).runs += 1
                 if self.started is None:
                     self.started = self._pass_began
-            case PassEnded(name=name):
+            case events.PassEnded(name=name):
                 self._total(name).seconds += self.clock() - self._pass_began  # type: ignore[operator]
-            case Finished(size=size):
+            case events.Finished(size=size):
                 self.finished, self.size, self._ended = event, size, self.clock()
 
-    def _accept(self, event: Accepted) -> None:
+    def _accept(self, event: events.Accepted) -> None:
         self.accepted += 1
         if not event.replayed:
             self.size = len(event.text)
