@@ -84,10 +84,10 @@ class Tester(Closing, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class OwnReduction:
-    """How an input is reduced that failed a format's own test."""
+    """How an input of a hunt is reduced."""
 
     frontend: Format
-    opener: Opener
+    opener: Opener | None  # of executors for candidates; None: this machine
     patience: int  # checks in a row without success that end it
     size: Callable[[bytes], int] = len
     unit: str = "bytes"  # what `size` counts

@@ -18,7 +18,7 @@ from typing import Any
 from reducekit import quantities, registry
 from reducekit.errors import NotInterestingError, ParseError, UsageError
 from reducekit.executors.local import LocalExecutor
-from reducekit.executors.own import OwnTests, Testing
+from reducekit.executors.own import OwnReduction, OwnTests, Testing
 from reducekit.format import Format
 from reducekit.hunt.events import MANY_REJECTED, Control, HuntStats, InputResult, rejections
 from reducekit.hunt.folder import TestFiles, bug_of, remove_bug
@@ -316,11 +316,9 @@ class _ByPrograms(Campaign):
 
     def reduction(self, criterion: Criterion, text: bytes) -> ReductionConfig:
         return ReductionConfig(
-            self._fresh_frontend(),
+            OwnReduction(self._fresh_frontend(), self._opener, _PATIENCE),
             self._limits,
-            _PATIENCE,
             self.options.strategy,
-            self._opener,
             self._jobs,
             strict=self.options.keep_timeouts,
         )
@@ -368,17 +366,8 @@ class _ByLibrary(Campaign):
         return self._tests.files([path], range(1), _TO_THE_END)
 
     def reduction(self, criterion: Criterion, text: bytes) -> ReductionConfig:
-        found = self._own.reduction(criterion, text)
-        return ReductionConfig(
-            found.frontend,
-            self._own.limits,
-            found.patience,
-            self.options.strategy,
-            found.opener,
-            size=found.size,
-            unit=found.unit,
-            subject=self._own.subject,
-        )
+        own, found = self._own, self._own.reduction(criterion, text)
+        return ReductionConfig(found, own.limits, self.options.strategy, subject=own.subject)
 
     def summary(self, stats: HuntStats) -> tuple[str, ...]:
         said = self._own.summary(stats.counts, stats.inputs, stats.seconds)

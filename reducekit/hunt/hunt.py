@@ -322,7 +322,7 @@ class Hunt:
             with self._lock:
                 self._session = None
         if bug.reduced_size is not None:
-            before, after = config.size(text), config.size(session.best)
-            self._listen(events.Reduced(bug, before, after, config.unit))
+            before, after = map(config.own.size, (text, session.best))
+            self._listen(events.Reduced(bug, before, after, config.own.unit))
         if stopped == INTERRUPTED:
             raise KeyboardInterrupt

@@ -15,7 +15,7 @@ from pathlib import Path
 from reducekit.errors import NotInterestingError, ParseError, StoppedError, UsageError
 from reducekit.events import Event
 from reducekit.executors.local import LocalExecutor
-from reducekit.executors.own import Subject
+from reducekit.executors.own import OwnReduction, Subject
 from reducekit.format import Format
 from reducekit.hunt.events import FAILS_WHEN_EMPTY, Bug
 from reducekit.hunt.findings import Finding
@@ -26,7 +26,7 @@ from reducekit.oracle.own import MemoryFault, SameSignature
 from reducekit.oracle.stack import crash_under_gdb, under_gdb
 from reducekit.run import Guard, Limits
 from reducekit.session import Options, Session
-from reducekit.session.failure import KnownFailure, Opener
+from reducekit.session.failure import KnownFailure
 from reducekit.session.runs.golden import GoldenRunError
 from reducekit.session.runs.run import run_once
 
@@ -84,18 +84,14 @@ def _stack(command: Command, text: bytes, suffix: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ReductionConfig:
-    """How to reduce the inputs of a hunt. Results are reported with their `size`, in `unit`."""
+    """How to reduce the inputs of a hunt."""
 
-    frontend: Format
+    own: OwnReduction
     limits: Limits  # the limits of a run on the input that showed the bug
-    patience: int  # the number of consecutive checks without success that ends a reduction
     strategy: str
-    opener: Opener | None = None  # opens the executor of candidates; None: this machine
     jobs: int = 1
     strict: bool = False
     """Apply the wall limit to candidates, too, instead of one based on the best text's time."""
-    size: Callable[[bytes], int] = len
-    unit: str = "bytes"
     subject: Callable[[], Subject] | None = None
     """Describes what fails for a bug report, if it is not a program of the bug's commands."""
 
@@ -124,10 +120,10 @@ def session_for(
     options = Options(
         input=waiting.text,
         name=str(bug.path),
-        format=config.frontend,
+        format=config.own.frontend,
         known=KnownFailure(waiting.commands, waiting.criterion, config.subject),
         also_passes=() if waiting.spared is None else (waiting.spared.words,),
-        opener=config.opener,
+        opener=config.own.opener,
         strategy=config.strategy,
         jobs=config.jobs,
         timeout=limits.wall if config.strict else None,
@@ -136,7 +132,7 @@ def session_for(
         memory=limits.memory,
         max_output=limits.output,
         max_time=seconds,
-        patience=config.patience,
+        patience=config.own.patience,
         output=bug.reduced_path,
     )
     return Session(options, listen, guard=guard)

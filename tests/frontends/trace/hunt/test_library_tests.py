@@ -60,7 +60,9 @@ def test_no_answer_is_wrong_after_a_broken_contract() -> None:
     begin, _, rest = found.text.partition(b"\n")
     texts = [found.text, b"\n".join((begin, b"maxvar", rest))]
     oracle = Oracle((Command(("x",)),), found.criterion)
-    with reduction(Traces, system, found.criterion, found.text).opener(oracle, 1) as executor:
+    opener = reduction(Traces, system, found.criterion, found.text).opener
+    assert opener is not None
+    with opener(oracle, 1) as executor:
         verdicts = []
         for ticket, text in enumerate(texts):
             executor.submit(ticket, text, DEFAULT_LIMITS)
@@ -81,6 +83,7 @@ def test_candidates_of_a_bug_share_replays() -> None:
         found = tester.test(0)
     assert found.criterion is not None
     own = reduction(Traces, system, found.criterion, found.text)
+    assert own.opener is not None
     with own.opener(Oracle((Command(("x",)),), found.criterion), 1) as executor:
         reduced = Reduction(
             own.frontend, strategy("adaptive"), executor, lambda seconds: DEFAULT_LIMITS, repeats=1
