@@ -77,7 +77,12 @@ def history(
         raise UsageError("standard output is closed: use --restore N -o FILE")
     path, found = open_history(journal)
     if restore is not None:
-        _restore(path, found, restore, output or STANDARD_OUTPUT)
+        text = found.text(step_of(path, found, restore).number)
+        if output in (None, STANDARD_OUTPUT):
+            print_bytes([text])
+        else:
+            _write(output, text, journal=path)
+            print(f"{output}: step {restore}, {len(text):,} bytes")
     elif diff is not None:
         print_bytes(diff_of(found, step_of(path, found, diff)))
     elif plot is not None:
@@ -91,17 +96,6 @@ def history(
     else:
         print(_text(path, found))
     return 0
-
-
-def _restore(path: Path, found: Contents, number: int, output: Path) -> None:
-    text = found.text(step_of(path, found, number).number)
-    if output == STANDARD_OUTPUT:
-        print_bytes([text])
-        return
-    if os.path.exists(output) and output.samefile(path):
-        raise UsageError(f"the output {output} is the journal itself: choose another with -o")
-    write_file(output, text)
-    print(f"{output}: step {number}, {len(text):,} bytes")
 
 
 def _facts(found: Contents) -> list[tuple[str, str]]:
@@ -201,7 +195,13 @@ def report(journal: Path, output: Path | None, as_issue: bool, animated: Path | 
         ) from None
     reduction = account(found, path)
     if animated is not None:
-        return _film(path, reduction, animated)
+        if animated.suffix != ".svg":
+            raise UsageError(f"a film is an SVG picture: {animated} must have the suffix .svg")
+        if (drawn := film_of(found)) is None:
+            raise UsageError(f"{path} has no film: its format has no graphs, or they are too large")
+        _write(animated, drawn.file(reduction.name).encode(), journal=path)
+        print(f"{animated}: {animated.stat().st_size:,} bytes")
+        return 0
     version = solver_version(reduction)
     text = issue(reduction, version) if as_issue else page(reduction, film_of(found), version)
     if output is None:
@@ -209,18 +209,8 @@ def report(journal: Path, output: Path | None, as_issue: bool, animated: Path | 
     if output == Path("-"):
         print(text, end="")
         return 0
-    _write(output, text, journal=path)
+    _write(output, text.encode("utf-8", "backslashreplace"), journal=path)
     print(f"{output}: {len(text.encode()):,} bytes")
-    return 0
-
-
-def _film(path: Path, reduction: Account, output: Path) -> int:
-    if output.suffix != ".svg":
-        raise UsageError(f"a film is an SVG picture: {output} must have the suffix .svg")
-    if (drawn := film_of(reduction.found)) is None:
-        raise UsageError(f"{path} has no film: its format has no graphs, or they are too large")
-    _write(output, drawn.file(reduction.name), journal=path)
-    print(f"{output}: {output.stat().st_size:,} bytes")
     return 0
 
 
@@ -242,13 +232,14 @@ def _reduction(bug: Bug) -> str:
 def write_page(reduced: Path, output: Path) -> None:
     """Write the report of the reduction that has just ended."""
     path, found = open_history(reduced)
-    _write(output, page(account(found, path), film_of(found)), journal=path)
+    text = page(account(found, path), film_of(found))
+    _write(output, text.encode("utf-8", "backslashreplace"), journal=path)
 
 
-def _write(output: Path, text: str, *, journal: Path) -> None:
+def _write(output: Path, text: bytes, *, journal: Path) -> None:
     if os.path.exists(output) and output.samefile(journal):
-        raise UsageError(f"the output {output} is the journal itself: choose another")
-    write_file(output, text.encode("utf-8", "backslashreplace"))
+        raise UsageError(f"the output {output} is the journal itself: choose another with -o")
+    write_file(output, text)
 
 
 def solver_version(reduction: Account) -> str | None:
