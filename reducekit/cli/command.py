@@ -225,12 +225,10 @@ class Command(click.Command):
         **extra: Any,
     ) -> click.Context:
         """Take defaults from the settings in the current folder."""
-        found = None
+        file = ""
         if not extra.get("resilient_parsing") and any(map(os.path.exists, _SETTINGS)):
             from reducekit.cli.settings import settings  # 10 ms, and seldom needed
 
-            found = settings(Path())
-        if found is not None:
             own = parent is not None and parent.parent is not None
             table = parent.info_name if own and parent is not None else info_name
             known = {
@@ -239,7 +237,7 @@ class Command(click.Command):
                 if isinstance(each, click.Option)
                 for spelled in each.opts
             }
-            values = found.of(table or "", known, general=self.reduces)
+            file, values = settings(Path(), table or "", known, general=self.reduces)
             if any(word.partition("=")[0] in _WHAT_FAILS for word in args):
                 values = {name: each for name, each in values.items() if name not in _ONCE[:2]}
             extra["default_map"] = values
@@ -250,8 +248,8 @@ class Command(click.Command):
             for each in self.params
             if context.get_parameter_source(each.name or "") is ParameterSource.DEFAULT_MAP
         ]
-        if found is not None and used and not context.params.get("quiet"):
-            say(f"reducekit: from {found.path}: {', '.join(used)}")
+        if used and not context.params.get("quiet"):
+            say(f"reducekit: from {file}: {', '.join(used)}")
         return context
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

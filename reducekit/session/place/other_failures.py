@@ -6,14 +6,13 @@ import contextlib
 import hashlib
 import os
 import re
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from reducekit.errors import UsageError
 from reducekit.oracle.signature import Signature
 from reducekit.run import ended
-from reducekit.session.place.output import new_mode
+from reducekit.session.place.output import OutputFile
 from reducekit.text import printable
 
 INDEX = "index.tsv"
@@ -129,16 +128,9 @@ class OtherFailures:
         return entries
 
     def _write(self, name: str, content: bytes) -> None:
-        handle, temporary = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=self.folder)
-        try:
-            with open(handle, "wb") as file:
-                os.fchmod(handle, new_mode())
-                file.write(content)
-            os.replace(temporary, self.folder / name)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
-            raise
+        file = OutputFile(self.folder / name)
+        if not file.write(content) and file.write_error is not None:
+            raise file.write_error
 
 
 def _end(found: Signature) -> str:
