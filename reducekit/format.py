@@ -23,10 +23,8 @@ from reducekit.search.strategy import Passes
 if TYPE_CHECKING:
     from reducekit.offers import Inspection
 
-Effort: TypeAlias = Literal["quick", "normal", "thorough"]
-"""How much is tried."""
-Order: TypeAlias = Callable[[bytes], Any]
-"""Returns the key of a text: see `Format.order`."""
+Effort: TypeAlias = Literal["quick", "normal", "thorough"]  # how much is tried
+Order: TypeAlias = Callable[[bytes], Any]  # returns the key of a text: see `Format.order`
 
 
 class View(Protocol):
@@ -153,8 +151,7 @@ class FunctionPass:
     """A pass made of a function by `pass_` or `when`."""
 
     name: str
-    help: str
-    """What it does; `reducekit passes` prints the first sentence."""
+    help: str  # what it does; `reducekit passes` prints the first sentence
     find: Callable[[Any], Found]
     applies: Callable[[Any], bool]
 
@@ -231,12 +228,9 @@ def by_size(text: bytes) -> tuple[int, bytes]:
 class FormatCheck:
     """What is wrong with a text by the rules of its format, and how it is described otherwise."""
 
-    problems: Sequence[str]
-    """Each with its place, such as `line 3: ...`."""
-    summary: str
-    """Such as `12 calls as the API allows them`."""
-    notes: Sequence[str] = ()
-    """What breaks the rules but is taken by programs, as for the problems."""
+    problems: Sequence[str]  # each with its place, such as `line 3: ...`
+    summary: str  # such as `12 calls as the API allows them`
+    notes: Sequence[str] = ()  # what breaks the rules but is taken by programs, as for the problems
 
 
 class Format(Hooks, ABC):
@@ -247,14 +241,11 @@ class Format(Hooks, ABC):
     functions that need it.
     """
 
-    name: str
-    """The name of the format and of its command."""
+    name: str  # the name of the format and of its command
     title: ClassVar[str] = ""
     """What a file of the format is called, for the help: `an SMT-LIB v2 script`."""
-    suffix: str = ""
-    """The usual suffix of its files, with the dot: candidates get it."""
-    suffixes: ClassVar[tuple[str, ...]] = ()
-    """All usual suffixes, if there are several."""
+    suffix: str = ""  # the usual suffix of its files, with the dot: candidates get it
+    suffixes: ClassVar[tuple[str, ...]] = ()  # all usual suffixes, if there are several
     unit: ClassVar[str] = "bytes"
     """What sizes are counted in where reductions are compared: one of the names of `measure`."""
     header: ClassVar[str] = ""
@@ -270,8 +261,7 @@ class Format(Hooks, ABC):
     """A text that must not fail: if the empty one does, everything would be reduced to nothing."""
     options: ClassVar[tuple[FormatOption, ...]] = ()
     """What its command offers besides the options of all formats."""
-    help: ClassVar[str] = ""
-    """A paragraph for the help of its command."""
+    help: ClassVar[str] = ""  # a paragraph for the help of its command
     examples: ClassVar[tuple[str, ...]] = ()
     """Two uses, for that help, where `INPUT --cmd CMD` is not the usual one."""
     inspected: ClassVar[tuple[str, ...]] = ()
@@ -321,5 +311,4 @@ class Format(Hooks, ABC):
         return Inspection(lambda: [f"{count:,} {name}" for name, count in counts.items()])
 
 
-Frontend = Format
-"""The name by which plug-ins may know it."""
+Frontend = Format  # the name by which plug-ins may know it

@@ -57,8 +57,7 @@ class Hooks:
         """Return what the page draws of a parsed text."""
         return None
 
-    notes: Sequence[str] = ()
-    """What the user should know before a reduction, in sentences."""
+    notes: Sequence[str] = ()  # what the user should know before a reduction, in sentences
 
     def of_file(self, name: str) -> Self:
         """Return the format for a file of this name."""

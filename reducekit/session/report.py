@@ -27,10 +27,8 @@ Text = TypeVar("Text", bound=bytes | str)
 SCHEMA = 1
 ENCODING = "utf-8", "surrogateescape"
 """How a `str` is written as bytes and back: any bytes come back as they were."""
-_LINES, _COLUMNS = 40, 200
-"""Maximum size of a result that a notebook shows."""
-INTERRUPTED = "interrupted"
-"""The reason for the end of a session after a signal."""
+_LINES, _COLUMNS = 40, 200  # maximum size of a result that a notebook shows
+INTERRUPTED = "interrupted"  # the reason for the end of a session after a signal
 
 
 class Reproducer(NamedTuple):
@@ -63,12 +61,9 @@ class FailureChanged(NamedTuple):
 class Remaining(NamedTuple):
     """A part of the input that is left, such as an axiom of a verifier."""
 
-    name: str
-    """Its name in the input; '' if it has none."""
-    line: int | None
-    """Its first line in the input; None if unknown."""
-    now: int
-    """Its first line in the result."""
+    name: str  # its name in the input; '' if it has none
+    line: int | None  # its first line in the input; None if unknown
+    now: int  # its first line in the result
     good: int | None = None
     bad: int | None = None
     """How often a good and a bad run on the result instantiated it, if the solver prints that."""
@@ -115,8 +110,7 @@ class Places(NamedTuple):
     after: Stack
     step: bytes | None = None
     """The smallest step that crashes as the input does, if it is neither input nor result."""
-    file: Path | None = None
-    """The file that holds it."""
+    file: Path | None = None  # the file that holds it
 
     @property
     def same(self) -> bool:
@@ -144,20 +138,17 @@ class Report(Generic[Text]):
     more at the end; None if it was not checked. `tries` is the number of runs that took.
     """
 
-    text: Text
-    """The smallest interesting text."""
+    text: Text  # the smallest interesting text
     input: Path | None
     output: Path | None
-    before: Mapping[str, int]
-    """What the format counts in the input, such as bytes, commands, terms."""
+    before: Mapping[str, int]  # what the format counts in the input, such as bytes, commands, terms
     after: Mapping[str, int]
     counts: Counts
     runs: int
     seconds: float
     failure: str
     reproducers: Sequence[Reproducer]
-    stopped: str | None
-    """Why it ended early; None: nothing is left to try."""
+    stopped: str | None  # why it ended early; None: nothing is left to try
     early: bool
     """Whether a limit, a request or a signal ended it, so that the same session can be resumed."""
     verified: bool | None
@@ -168,10 +159,8 @@ class Report(Generic[Text]):
     """The passing text closest to the result, if the format compares the two."""
     fresh: tuple[Ends | Shown, Ends | Shown] | None = None
     """For a failure about answers or costs: how fresh variants of input and result ended."""
-    places: Places | None = None
-    """For a crash: where input and result crash, if they were compared."""
-    left: Sequence[Remaining] = ()
-    """For a failure about answers or costs: the assertions left."""
+    places: Places | None = None  # for a crash: where input and result crash, if they were compared
+    left: Sequence[Remaining] = ()  # for a failure about answers or costs: the assertions left
 
     @property
     def interrupted(self) -> bool:
