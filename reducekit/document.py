@@ -315,7 +315,6 @@ class Patched:
         return after
 
     def _run_of(self, node: int) -> int:
-        """Return the first node of the run that contains a node, or -1."""
         if not self._runs:
             return -1
         at = bisect_right(self._order, node) - 1
@@ -326,7 +325,6 @@ class Patched:
         return first if last >= 0 and node < self.document.stop[last] else -1
 
     def _is_untouched(self, root: int) -> bool:
-        """Return whether neither a node nor anything below it was edited or removed."""
         low = bisect_left(self._order, root)
         beyond = low == len(self._order) or self._order[low] >= self.document.stop[root]
         return beyond and self._run_of(root) < 0

@@ -180,6 +180,5 @@ def _thinned(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
 
 
 def _round_up(step: float) -> float:
-    """Return the next number that is 1, 2 or 5 times a power of ten."""
     power = 10.0 ** math.floor(math.log10(step))
     return max(1e-9, next(power * factor for factor in (1, 2, 5, 10) if power * factor >= step))

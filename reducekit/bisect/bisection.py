@@ -295,7 +295,6 @@ class Bisection:
         *,
         text: bytes | None = None,
     ) -> Finished:
-        """Run a version on the input or another text, as often as a verdict requires."""
         commands, _ = self._filled(number, program, kept).commands_and_criterion()
         oracle = Oracle(commands, captured(golden.criterion))
         with self._executors.open_repeating(oracle) as executor:
@@ -339,7 +338,6 @@ class Bisection:
         return f"{last.version}: {last.ended}"
 
     def _limits(self, wall: float | None) -> Limits:
-        """Return the limits of a run on any version; `wall` is the criterion's limit."""
         given = self._options.failure.limits()
         chosen = next(each for each in (wall, given.wall, _SECONDS) if each is not None)
         return replace(given, wall=chosen)

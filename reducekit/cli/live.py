@@ -97,8 +97,6 @@ class _Plain(Watcher):
 
 @dataclass(slots=True)
 class _Screen(Watcher):
-    """The live display; messages are printed above it."""
-
     watched: Watched
     live: Live
     waiting: list[str] = field(default_factory=list)
@@ -127,7 +125,6 @@ class _Screen(Watcher):
         self.watched.session = session
 
     def show_full(self) -> None:
-        """Show the full screen, in this thread, until it is closed."""
         if not _has_textual():
             self.say(f"reducekit: the full screen {NEEDS_TEXTUAL}")
             return

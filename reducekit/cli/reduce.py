@@ -175,8 +175,6 @@ def command_for(name: str) -> click.Command:
 
 
 class _Reported(NotInterestingError):
-    """An error that came after the summary was printed."""
-
     reported = True
 
 

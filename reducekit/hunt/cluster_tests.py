@@ -193,7 +193,6 @@ class ClusterTests:
                     each.future.cancel()
 
     def _start(self, task: _Task) -> None:
-        """Submit a task, if it is not on the cluster yet and there is a worker."""
         admitted = self._members.admitted
         if task.future is not None or task.tested is not None or not admitted:
             return

@@ -150,7 +150,6 @@ class Hunt:
         self._notice(f"{said}; `restart` starts over")
 
     def _all(self, results: Iterator[InputResult | None]) -> None:
-        """Process all results, and reduce when that slows down no test."""
         end = object()
         while True:
             with self._guard.allowed():

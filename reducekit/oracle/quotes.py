@@ -132,7 +132,6 @@ def _compiled(pattern: bytes) -> re.Pattern[bytes]:
 
 
 def _tells(line: bytes) -> bool:
-    """Return whether a word of a line says what failed: not how bad it is, nor where."""
     words = _WORD.findall(line)
     says_something = any(len(w) > 2 and w[:1].isalpha() and w.lower() not in _LEVELS for w in words)
     return says_something and not _SILENT.fullmatch(line)

@@ -232,7 +232,6 @@ class Report(Generic[Text]):
         )
 
     def _comparisons(self) -> Mapping[str, Any]:
-        """Return what only some failures have: each part that there is."""
         found: dict[str, Any] = {}
         if self.fresh is not None:
             before, after = self.fresh

@@ -132,7 +132,6 @@ class _Checks:
                 self.numbers.discard(number)
 
     def turn(self) -> list[Finished]:
-        """Start checks while slots are free, and return finished ones."""
         executor = self.executor
         while self._waiting and executor.free:
             check, text = self._waiting.popleft()

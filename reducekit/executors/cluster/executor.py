@@ -40,8 +40,6 @@ _SOON = 1.0  # seconds within which that does not matter
 
 
 class _Place:
-    """A worker that runs checks of this executor."""
-
     def __init__(self, link: Link) -> None:
         self.link = link
         self.checks: set[int] = set()  # of this executor; kept when the worker is lost
@@ -310,7 +308,6 @@ class ClusterExecutor(Executor):
     def _start(
         self, place: _Place, text: bytes, limits: Limits
     ) -> asyncio.Task[tuple[_Place, Finished] | None]:
-        """Start a check on a worker, and count it there until it ends."""
         number = next(self._connection.numbers)
 
         def ended(_: object) -> None:

@@ -85,7 +85,6 @@ def _golden_anywhere(run: Run) -> None:
 
 
 def _golden(run: Run) -> None:
-    """Check that the input fails every time, and whether the baseline crashes."""
     options, job = run.options, run.job
     journal, baseline = job.opened.journal, job.frontend.baseline
     opener = partial(run.open_stoppable, jobs=job.jobs)
