@@ -89,7 +89,7 @@ def as_often(
 def last_same(texts: Sequence[bytes], same: Callable[[bytes], bool]) -> bytes | None:
     """Return the last of `texts`, which begin with the input, that is the same; not the input.
 
-    By bisection: what is lost on the way, such as the place of a crash, seldom comes back.
+    By bisection, as the place of a crash or a frequency that has changed seldom comes back.
     """
     low, high = 0, len(texts)
     while high - low > 1:
