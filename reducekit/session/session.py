@@ -17,10 +17,9 @@ from reducekit.reduction.control import Control
 from reducekit.run import Guard, NoSignals
 from reducekit.runtime import only_new
 from reducekit.session.options import Options
-from reducekit.session.phases.begin import adapt, golden_runs
 from reducekit.session.phases.ending import confirm, report_of
 from reducekit.session.phases.prepare import prepare
-from reducekit.session.phases.search import search
+from reducekit.session.phases.search import adapt, golden_runs, search
 from reducekit.session.place.journal import ENDED, note_report, saved_best
 from reducekit.session.place.output import SavedBest, Steps, keep_edited
 from reducekit.session.progress import Progress

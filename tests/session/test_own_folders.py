@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from reducekit.oracle.command import Command
-from reducekit.session.phases.begin import in_own_folders
+from reducekit.session.phases.search import in_own_folders
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from reducekit import reduce
 from reducekit.errors import NotInterestingError, UsageError
 from reducekit.events import Event, Notice
 from reducekit.session import Options
-from reducekit.session.phases.begin import UNTRACED
+from reducekit.session.phases.search import UNTRACED
 from reducekit.session.report import Report
 from reducekit.session.runs.variants import last_same
 from reducekit.usage.messages import summary

@@ -19,7 +19,7 @@ from reducekit.frontends.smt2 import Smt2
 from reducekit.run import Limits
 from reducekit.session import Options, Session
 from reducekit.session.cluster import Cluster
-from reducekit.session.phases.begin import _first_wall as first_wall
+from reducekit.session.phases.search import _first_wall as first_wall
 from reducekit.session.place.inputs import refuse_other_format
 from reducekit.session.runs.golden import GoldenRunError
 from tests.lines import Lines
