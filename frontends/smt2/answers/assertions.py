@@ -22,7 +22,7 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import NamedTuple
 
-from reducekit.document import Document
+from reducekit.change import Template
 from reducekit.errors import ParseError
 from reducekit.frontends.smt2.answers.variants import MOVABLE, Piece, pieces
 from reducekit.frontends.smt2.language.commands import (
@@ -131,27 +131,20 @@ def instances(text: bytes, probe: Probe) -> dict[int, int] | None:
 def tagged(command: bytes, name: bytes) -> bytes:
     """Return a command with a name as the `:qid` of all of its quantifiers."""
     document = parse(command)
-    edits = list[tuple[int, int, bytes]]()
+    edits: dict[int, Template] = {}
     for node in range(1, len(document)):
-        if head_of(document, node) in _QUANTIFIERS:
-            edits += _qid_edits(document, list(document.children(node))[-1], name)
-    done, parts = 0, list[bytes]()
-    for begin, end, new in sorted(edits):
-        parts += command[done:begin], new
-        done = end
-    return b"".join((*parts, command[done:]))
-
-
-def _qid_edits(document: Document, body: int, name: bytes) -> list[tuple[int, int, bytes]]:
-    """Return which spans to replace so that the body of a quantifier has a name."""
-    begin, end = document.start[body], document.end[body]
-    if head_of(document, body) != b"!":
-        return [(begin, begin, b"(! "), (end, end, b" :qid %s)" % name)]
-    parts = list(document.children(body))
-    for keyword, value in pairwise(parts):
-        if document.source(keyword) == b":qid":
-            return [(document.start[value], document.end[value], name)]
-    return [(end - 1, end - 1, b" :qid %s" % name)]
+        if head_of(document, node) not in _QUANTIFIERS:
+            continue
+        *_, body = document.children(node)
+        parts = list(document.children(body))
+        known = [at for at, each in enumerate(parts[:-1]) if document.source(each) == b":qid"]
+        if head_of(document, body) != b"!":
+            edits[body] = (b"(! ", body, b" :qid %s)" % name)
+        elif known:
+            edits[parts[known[0] + 1]] = (name,)
+        else:
+            edits[parts[-1]] = (parts[-1], b" :qid " + name)
+    return document.render(edits)
 
 
 def guesses(text: bytes, good: Sequence[Probe], bad: Probe) -> list[bytes]:

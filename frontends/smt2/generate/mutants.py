@@ -26,6 +26,7 @@ from reducekit.frontends.smt2.generate.vocabulary import ANY, theories_of
 from reducekit.frontends.smt2.language.operators import (
     EXTENSIONS,
     Signature,
+    of_one_rank,
     signatures,
     theories_in,
 )
@@ -164,7 +165,7 @@ def _operator(dice: Random, seed: Seed, node: int) -> tuple[int, bytes] | None:
     if head >= document.stop[node]:
         return None
     name = document.source(head)
-    others = [each for each in _alike(seed.logic).get(name, ()) if each != name]
+    others = [each for each in of_one_rank(theories_of(seed.logic)).get(name, ()) if each != name]
     return (head, dice.choice(others)) if others else None
 
 
@@ -264,19 +265,6 @@ def _commands(seed: Seed, *, drop: Sequence[bytes], suffix: bytes = b"") -> list
 @cache
 def _operators(logic: str) -> tuple[Signature, ...]:
     return tuple(signatures(theories_of(logic)))
-
-
-@cache
-def _alike(logic: str) -> dict[bytes, tuple[bytes, ...]]:
-    ranks: dict[object, list[bytes]] = {}
-    for each in _operators(logic):
-        kind = (each.parameters, each.result, each.literals)
-        ranks.setdefault(kind, []).extend(name.encode() for name in each.names)
-    found: dict[bytes, tuple[bytes, ...]] = {}
-    for names in ranks.values():
-        for name in names:
-            found[name] = (*found.get(name, ()), *names)
-    return found
 
 
 def _most(name: str, default: int, text: str, most: int) -> FormatOption:

@@ -374,6 +374,20 @@ def signatures(theories: Iterable[str]) -> Iterator[Signature]:
     return (each for needed, each in all_signatures() if there.issuperset(needed.split()))
 
 
+@cache
+def of_one_rank(theories: frozenset[str]) -> Mapping[bytes, tuple[bytes, ...]]:
+    """Return for each operator of theories those that take and return the same sorts."""
+    ranks: dict[object, list[bytes]] = {}
+    for each in signatures(theories):
+        kind = (each.parameters, each.result, each.literals)
+        ranks.setdefault(kind, []).extend(name.encode() for name in each.names)
+    found: dict[bytes, tuple[bytes, ...]] = {}
+    for names in ranks.values():
+        for name in names:
+            found[name] = (*found.get(name, ()), *names)
+    return found
+
+
 def of_one_sort(word: str, theories: Iterable[str], *, returned: bool) -> frozenset[bytes]:
     """Return the operators whose arguments all have one sort, such as V, and perhaps the result."""
     sort = _SORTS[word]

@@ -83,8 +83,7 @@ class Phase:
             return None
         if isinstance(self.substitute, str):
             return FreshItems(self.name, script, nodes)
-        weights = [document.end[node] - document.start[node] for node in nodes]
-        return IndependentChanges(changes, weights)
+        return IndependentChanges(changes, [document.size(node) for node in nodes])
 
 
 class FreshItems(IndependentItems):
@@ -115,7 +114,7 @@ class FreshItems(IndependentItems):
 
     @property
     def weights(self) -> Sequence[int]:
-        return [self.document.end[node] - self.document.start[node] for node in self.nodes]
+        return [self.document.size(node) for node in self.nodes]
 
     def change(self, chosen: Selection, taken: Selection) -> Change:
         """Replace the chosen terms by variables; declare those that occur in the result."""

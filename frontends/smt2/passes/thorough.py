@@ -26,6 +26,8 @@ from reducekit.frontends.smt2.graph.printing import Style, Unprintable
 from reducekit.frontends.smt2.graph.site import Candidate, Material, Site
 from reducekit.frontends.smt2.graph.widths import widths
 from reducekit.frontends.smt2.language.constants import shortest
+from reducekit.frontends.smt2.language.operators import of_one_rank, theories_in
+from reducekit.frontends.smt2.language.theories import OPERATORS
 from reducekit.frontends.smt2.language.view import ScriptView
 from reducekit.frontends.smt2.passes.graph import as_printed, closing_moves, is_smaller
 from reducekit.search.problem import FixedSearch, Problem, Search
@@ -36,30 +38,9 @@ _LEAST, _PER_NODE = 300, 2
 """The search ends after `_LEAST` kicks without gain, plus `_PER_NODE` for each node."""
 _FEW = 8
 _WIDTHS = 12
-_SAME_SHAPE: Sequence[frozenset[bytes]] = tuple(
-    frozenset(group.split())
-    for group in (
-        b"bvadd bvmul bvand bvor bvxor bvsub bvudiv bvurem bvsdiv bvsrem bvshl bvlshr bvashr"
-        b" bvnand bvnor bvxnor bvsmod",
-        b"bvult bvule bvugt bvuge bvslt bvsle bvsgt bvsge",
-        b"bvneg bvnot",
-        b"and or xor =>",
-        b"= distinct",
-        b"forall exists",
-        b"+ - *",
-        b"div mod",
-        b"< <= > >=",
-        b"fp.add fp.sub fp.mul fp.div",
-        b"fp.lt fp.leq fp.gt fp.geq fp.eq",
-        b"fp.abs fp.neg",
-        b"fp.min fp.max fp.rem",
-        b"str.prefixof str.suffixof str.< str.<=",
-        b"re.* re.+ re.opt re.comp",
-        b"re.++ re.union re.inter",
-        b"set.union set.inter set.minus",
-    )
-)
-"""Groups of operators with the same parameter and result sorts."""
+_THEORIES = frozenset({"cvc5", *(theories_in("ALL") or ())})
+"""Those whose operators are exchanged for others."""
+_BINDERS = {b"forall": b"exists", b"exists": b"forall"}
 
 
 class Kicks:
@@ -227,17 +208,22 @@ def other_constant(site: Site, random: Random) -> Candidate | None:
 def other_operator(site: Site, random: Random) -> Candidate | None:
     """Replaces an operator by another one with the same sorts."""
     graph, node = site.graph, _pick(site, random)
-    shape, args = graph.shape[node], graph.args[node]
-    group = next((each for each in _SAME_SHAPE if shape.head in each), None)
-    if group is None or not args or shape.uses or shape.names:
+    shape, args, sort = graph.shape[node], graph.args[node], graph.sort[node]
+    first, begin = shape.items[0], b"(" + shape.head
+    if shape.uses or shape.names or not isinstance(first, bytes) or not first.startswith(begin):
         return None
     if len(args) == 1 and shape.head == b"-":
         return None  # nothing else takes one number
-    head = random.choice(sorted(group - {shape.head}))
-    first = shape.items[0]
-    begin = b"(" + shape.head
-    if not isinstance(first, bytes) or not first.startswith(begin):
+    sorts = [graph.sort[each] for each in args]
+    fitting = {
+        each
+        for each in of_one_rank(_THEORIES).get(shape.head, ())
+        if each != shape.head and args and sort is not None and OPERATORS[each](sorts) == sort
+    }
+    heads = [_BINDERS[shape.head]] if shape.head in _BINDERS else sorted(fitting)
+    if not heads:
         return None
+    head = random.choice(heads)
     items = (b"(" + head + first[len(begin) :], *shape.items[1:])
     other = graph.shapes.get(replace(shape, items=items, head=head))
     copy = graph.add(other, args, graph.sort[node])
