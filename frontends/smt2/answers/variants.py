@@ -17,7 +17,7 @@ from typing import NamedTuple
 from reducekit.errors import ParseError
 from reducekit.frontends.smt2.language.commands import head_of, symbol
 from reducekit.frontends.smt2.language.parser import TOKEN, parse
-from reducekit.frontends.smt2.language.theories import INDEXED, INDEXED_CONSTANTS, TAKEN
+from reducekit.frontends.smt2.language.theories import FLOAT_CONSTANTS, INDEXED, TAKEN
 
 _NAMED = b":named"
 _SORTS = frozenset(
@@ -35,7 +35,7 @@ _VERBATIM = frozenset(b"set-logic set-info set-option get-info get-option echo".
 _RESERVED = frozenset(
     b"! _ as exists forall let match par is lambda true false Bool Int Real Array BitVec String "
     b"RegLan Seq Set Bag Tuple FloatingPoint RoundingMode Unit Char ->".split()
-).union(TAKEN, INDEXED, INDEXED_CONSTANTS)
+).union(TAKEN, INDEXED, FLOAT_CONSTANTS)
 
 
 class Piece(NamedTuple):

@@ -38,10 +38,8 @@ class Candidate:
 class Material:
     """The constants and declarations of the script, from which replacements are built."""
 
-    def __init__(self, terms: Terms, shuffle: int = 0) -> None:
+    def __init__(self, terms: Terms) -> None:
         self.terms = terms
-        self.shuffle = shuffle
-        """A seed that reorders nodes of similar weight; 0 orders strictly by weight."""
         self.definitions = terms.script.definitions
         self._globals = {
             each.name: number
@@ -87,18 +85,14 @@ class Site:
     @cached_property
     def nodes(self) -> list[int]:
         """The replaceable nodes, the heaviest first."""
-        graph, weight, shuffle = self.graph, self.analysis.weight, self.material.shuffle
+        graph, weight = self.graph, self.analysis.weight
         roots, shape = set(graph.roots), graph.shape
         found = [
             node
             for node in self.analysis.order
             if node not in roots and shape[node].raw != RAW and shape[node].size
         ]
-        if shuffle:
-            found.sort(key=lambda node: (-weight[node] * _factor(node, shuffle), node))
-        else:
-            found.sort(key=lambda node: (-weight[node], node))
-        return found
+        return sorted(found, key=lambda node: (-weight[node], node))
 
     @cached_property
     def asks(self) -> bool:
@@ -259,13 +253,3 @@ def with_variables(graph: Graph, shape: Shape, others: Mapping[int, int]) -> Sha
     binds = tuple(tuple(others.get(v, v) for v in bound) for bound in shape.binds)
     variable = others.get(shape.variable, shape.variable)
     return graph.shapes.get(replace(shape, items=items, binds=binds, variable=variable))
-
-
-def _factor(node: int, shuffle: int) -> float:
-    """Return a pseudo-random factor between a quarter and four."""
-    # A hash, not a generator: the factor of a node must not depend on the other nodes. The
-    # multipliers are primes of xxHash (Y. Collet), which mix the low bits into the
-    # high ones.
-    mixed = (node + 1) * 0x9E3779B1 ^ shuffle * 0x85EBCA77
-    mixed = (mixed ^ mixed >> 15) * 0xC2B2AE3D
-    return float(4.0 ** ((mixed >> 8 & 0xFFFF) / 0x8000 - 1))

@@ -20,8 +20,8 @@ from reducekit.frontends.smt2.language.scopes import NOTHING, Form, Meaning, Ove
 from reducekit.frontends.smt2.language.sorts import Sort, bitvector, canonical, compound, index
 from reducekit.frontends.smt2.language.theories import (
     CONSTANTS,
+    FLOAT_CONSTANTS,
     INDEXED,
-    INDEXED_CONSTANTS,
     OPERATORS,
     lifted,
 )
@@ -287,11 +287,11 @@ class Inference:
         symbol = tokens[1] if len(tokens) > 2 else b""
         indices = [index(token) for token in tokens[2:]]
         sort: Sort | None = None
-        make = INDEXED_CONSTANTS.get(symbol)
         if _BV_CONSTANT.fullmatch(symbol):
             sort = bitvector(indices[0] or 0) if len(indices) == 1 else None
-        elif make is not None:
-            sort = make(indices) if None not in indices else None  # type: ignore[arg-type]
+        elif symbol in FLOAT_CONSTANTS:
+            if len(indices) == 2 and None not in indices and 0 not in indices:
+                sort = ("FloatingPoint", *indices)  # type: ignore[arg-type]  # no None
         elif symbol in (b"char", b"Char") and len(tokens) == 3:
             sort = "String" if symbol == b"char" else "Char"
         elif symbol[:2] == b"ff" and symbol[2:].isdigit() and len(indices) == 1:

@@ -369,10 +369,5 @@ TAKEN = (OPERATORS.keys() | CONSTANTS.keys()) - _OWN_WORDS
 """Names that mean something to solvers: no symbol gets one of them as its new name."""
 
 
-def _float_constant(indices: list[int]) -> Sort | None:
-    return ("FloatingPoint", *indices) if len(indices) == 2 and 0 not in indices else None
-
-
-INDEXED_CONSTANTS: Mapping[bytes, Callable[[list[int]], Sort | None]] = dict.fromkeys(
-    (b"+oo", b"-oo", b"+zero", b"-zero", b"NaN"), _float_constant
-)
+FLOAT_CONSTANTS = (b"+oo", b"-oo", b"+zero", b"-zero", b"NaN")
+"""The constants `(_ NaN e s)` and similar ones."""

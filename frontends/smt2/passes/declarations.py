@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from types import MappingProxyType
+from dataclasses import dataclass, field
+from functools import cached_property
 
 from reducekit.change import Change, Edit
 from reducekit.format import pass_
@@ -33,6 +33,7 @@ class Part:
     """Whether there is something to take its place."""
 
 
+@dataclass(frozen=True)
 class PartItems(IndependentItems):
     """Parts of declarations as items: each goes with all that depends on it, in one change.
 
@@ -40,22 +41,16 @@ class PartItems(IndependentItems):
     that it keeps, and `valid` returns whether some parts may go together.
     """
 
-    def __init__(
-        self,
-        what: str,
-        parts: Sequence[Part],
-        sizes: Mapping[int, int],
-        rest: Callable[[int, int], Sequence[Edit]],
-        least: Mapping[int, int] = MappingProxyType({}),
-        valid: Callable[[Sequence[Part]], bool] = lambda _: True,
-    ) -> None:
-        self.what = what
-        self.parts = parts
-        self.sizes = sizes
-        self.rest = rest
-        self.least = least
-        self.valid = valid
-        self.weights: Sequence[int] = [each.weight or len(each.drop) for each in parts]
+    what: str
+    parts: Sequence[Part]
+    sizes: Mapping[int, int]
+    rest: Callable[[int, int], Sequence[Edit]]
+    least: Mapping[int, int] = field(default_factory=dict)
+    valid: Callable[[Sequence[Part]], bool] = lambda _: True
+
+    @cached_property
+    def weights(self) -> Sequence[int]:
+        return [each.weight or len(each.drop) for each in self.parts]
 
     def change(self, chosen: Selection, taken: Selection) -> Change:
         # An edit describes the text as parsed, so what others have taken is not in it yet: what is

@@ -141,6 +141,7 @@ class Drop:
         return CommandItems(view.document, view.commands, found) if found else None
 
 
+@dataclass(frozen=True)
 class DropBackward:
     """Removes commands, from the end.
 
@@ -148,18 +149,16 @@ class DropBackward:
     of the script, a run of asserts would nearly always contain a declaration that is still needed.
     """
 
+    last: bool = False
+    """Whether to take the more expensive way, on a script that is already small.
+
+    A name that a binder shadows then no longer counts as a use of the declaration it shadows. And a
+    command that cannot be removed together with the declarations that only it uses is tried without
+    them, which helps if the failure depends on a declaration. It is left to the end, when the graph
+    pass has shrunk the users of that declaration: tried every time, it would cost a second check
+    for nearly every assertion that stays.
+    """
     name = "commands"
-
-    def __init__(self, *, last: bool = False) -> None:
-        self.last = last
-        """Whether to take the more expensive way, on a script that is already small.
-
-        A name that a binder shadows then no longer counts as a use of the declaration it
-        shadows. And a command that cannot be removed together with the declarations that only
-        it uses is tried without them, which helps if the failure depends on a declaration. It
-        is left to the end, when the graph pass has shrunk the users of that declaration: tried
-        every time, it would cost a second check for nearly every assertion that stays.
-        """
 
     def problem(self, view: ScriptView) -> Items | None:
         """Return all commands: first the used ones, then the unused ones, then the asserts."""
@@ -361,14 +360,13 @@ def blocks(view: ScriptView) -> ScopeItems | None:
     return items if items.nodes else None
 
 
+@dataclass(frozen=True)
 class Scopes:
     """Removes push/pop scopes, level by level."""
 
+    close: bool = True
+    """Whether each push keeps its pop."""
     name = "scopes"
-
-    def __init__(self, *, close: bool = True) -> None:
-        self.close = close
-        """Whether each push keeps its pop."""
 
     def problem(self, view: ScriptView) -> NodeTree | None:
         """Return the scopes, each removed as a whole (ddSMT paper, section 2.2), or left open."""

@@ -110,6 +110,7 @@ def _pretty_command(document: Document, root: int) -> bytes:
     return b"".join(out)
 
 
+@dataclass(frozen=True)
 class Layout:
     """Removes comments and normalises blanks.
 
@@ -117,11 +118,9 @@ class Layout:
     readable: one command per line, single blanks.
     """
 
+    least: float = 0.0
+    """The minimum share of the script that this has to remove."""
     name = "layout"
-
-    def __init__(self, least: float = 0.0) -> None:
-        self.least = least
-        """The minimum share of the script that this has to remove."""
 
     def problem(self, view: ScriptView) -> Items | None:
         """Return one change of the whole text."""
@@ -136,14 +135,13 @@ class Layout:
 _NOT_FREE = RESERVED | TAKEN
 
 
+@dataclass(frozen=True)
 class Rename:
     """Renames all symbols to short names, the most used to the shortest."""
 
+    most: int | None = None
+    """Scripts with more definitions are not renamed; None for no limit."""
     name = "rename"
-
-    def __init__(self, most: int | None = None) -> None:
-        self.most = most
-        """Scripts with more definitions are not renamed; None for no limit."""
 
     def problem(self, view: ScriptView) -> IndependentChanges | None:
         """Return one change per name, for all its definitions, so that shadowing is preserved."""
