@@ -123,7 +123,7 @@ class Reading(ABC):
         """Return the pattern of a sort, with new variables."""
 
     def _redeclarable(self) -> set[int]:
-        graph, definitions = self.graph, self.site.material.terms.script.definitions
+        graph, definitions = self.graph, self.site.material.view.script.definitions
         found = set()
         for numbers, root in zip(graph.around.defines, graph.roots, strict=True):
             if len(numbers) == 1 and graph.shape[root].head in _DECLARES:

@@ -10,7 +10,7 @@ from functools import cached_property
 from reducekit.frontends.smt2.graph.analysis import Analysis
 from reducekit.frontends.smt2.graph.model import RAW, Graph, Shape
 from reducekit.frontends.smt2.language.sorts import FLOATS, Sort, print_sort
-from reducekit.frontends.smt2.language.view import Terms
+from reducekit.frontends.smt2.language.view import ScriptView
 
 SYMBOL = re.compile(rb'"[^"]*"|\|[^|]*\||[^\s()"|]+')
 QUANTIFIERS = frozenset((b"forall", b"exists"))
@@ -38,9 +38,9 @@ class Candidate:
 class Material:
     """The constants and declarations of the script, from which replacements are built."""
 
-    def __init__(self, terms: Terms) -> None:
-        self.terms = terms
-        self.definitions = terms.script.definitions
+    def __init__(self, view: ScriptView) -> None:
+        self.view = view
+        self.definitions = view.script.definitions
         self._globals = {
             each.name: number
             for number, each in enumerate(self.definitions)
@@ -61,7 +61,7 @@ class Material:
     def declaration(self, name: bytes, sort: bytes) -> bytes:
         """Return the command that declares a variable."""
         # Not every solver supports declare-const.
-        if b"declare-const" in self.terms.script.names:
+        if b"declare-const" in self.view.script.names:
             return b"(declare-const %b %b)" % (name, sort)
         return b"(declare-fun %b () %b)" % (name, sort)
 
@@ -104,16 +104,16 @@ class Site:
 
     def constants(self, sort: Sort | None) -> list[bytes]:
         """Return the smallest values of a sort; for a sort without values, a declared constant."""
-        terms = self.material.terms
-        found = terms.constants(sort)
-        if sort is not None and self.graph.signatures and found == terms.declared_of(sort)[:1]:
+        view = self.material.view
+        found = view.constants(sort)
+        if sort is not None and self.graph.signatures and found == view.declared_of(sort)[:1]:
             return self.declared(sort)[:1]
         return found
 
     def declared(self, sort: Sort) -> list[bytes]:
         """Return the constants that are declared with a sort in this graph."""
-        terms, signatures = self.material.terms, self.graph.signatures
-        known = terms.declared_of(sort)
+        view, signatures = self.material.view, self.graph.signatures
+        known = view.declared_of(sort)
         if not signatures:
             return known
         unchanged = (
@@ -122,7 +122,7 @@ class Site:
             if not any(each in signatures for each in self.material.uses_of(text))
         )
         changed = (
-            terms.document.source(self.material.definitions[number].node)
+            view.document.source(self.material.definitions[number].node)
             for number, sorts in sorted(signatures.items())
             if sorts == (sort,)
         )
@@ -200,7 +200,7 @@ class Site:
 
     def declaration(self, definition: int, sorts: Sequence[Sort | None]) -> Shape:
         """Return the command that declares a function of these sorts."""
-        document = self.material.terms.document
+        document = self.material.view.document
         node = self.material.definitions[definition].node
         name, written = document.source(node), [print_sort(each, FLOATS) for each in sorts if each]
         *parameters, result = written

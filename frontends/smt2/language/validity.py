@@ -114,7 +114,7 @@ def _violations(view: ScriptView) -> Iterator[Violation]:
             open_levels = 0
         elif name == b"assert" and script.sort[children[1]] not in (None, "Bool"):
             yield Violation(children[1], f"`{_shown(view, children[1])}` is not Bool")
-        elif name in _BODIES and (number := view.terms.bound_at(children[1])) >= 0:
+        elif name in _BODIES and (number := view.bound_at(children[1])) >= 0:
             body, declared = children[-1], script.definitions[number].sort
             if script.sort[body] is not None and declared not in (None, script.sort[body]):
                 yield Violation(body, f"`{_shown(view, body)}` does not have the declared sort")

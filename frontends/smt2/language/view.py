@@ -18,10 +18,11 @@ from reducekit.frontends.smt2.language.sorts import Sort
 
 
 class ScriptView:
-    """A script, as seen by the passes."""
+    """A script, as seen by the passes, with the facts needed to build changes of terms."""
 
     def __init__(self, document: Document) -> None:
         self.document = document
+        self._constants: dict[Sort, list[bytes]] = {}
 
     @cached_property
     def commands(self) -> Commands:
@@ -45,32 +46,6 @@ class ScriptView:
     def script(self) -> Script:
         """The scopes, references and sorts of all terms."""
         return analyse(self.document)
-
-    @cached_property
-    def terms(self) -> Terms:
-        """The facts needed to build changes of terms."""
-        return Terms(self.script)
-
-
-def subterms(script: Script, node: int) -> list[int]:
-    """Return the direct subterms of a term: arguments, bound values, body."""
-    is_term, stop = script.is_term, script.document.stop
-    last = stop[node]
-    found = []
-    child = is_term.find(1, node + 1, last)
-    while child >= 0:
-        found.append(child)
-        child = is_term.find(1, stop[child], last)
-    return found
-
-
-class Terms:
-    """The facts needed to build changes of terms: constants by sort, references by node."""
-
-    def __init__(self, script: Script) -> None:
-        self.script = script
-        self.document = script.document
-        self._constants: dict[Sort, list[bytes]] = {}
 
     def constants(self, sort: Sort | None) -> list[bytes]:
         """Return closed terms of a sort, the smallest first: literals, then a declared constant."""
@@ -156,3 +131,15 @@ class Terms:
             if not any(binder in each for each in kept)
             for use in uses
         )
+
+
+def subterms(script: Script, node: int) -> list[int]:
+    """Return the direct subterms of a term: arguments, bound values, body."""
+    is_term, stop = script.is_term, script.document.stop
+    last = stop[node]
+    found = []
+    child = is_term.find(1, node + 1, last)
+    while child >= 0:
+        found.append(child)
+        child = is_term.find(1, stop[child], last)
+    return found

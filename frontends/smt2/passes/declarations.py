@@ -12,7 +12,7 @@ from reducekit.format import pass_
 from reducekit.frontends.smt2.language.commands import head_of
 from reducekit.frontends.smt2.language.scopes import Definition
 from reducekit.frontends.smt2.language.sorts import print_sort
-from reducekit.frontends.smt2.language.view import ScriptView, Terms
+from reducekit.frontends.smt2.language.view import ScriptView
 from reducekit.search.problem import IndependentItems, Selection
 
 _DEFINES = frozenset(b"define-fun define-fun-rec define-const".split())
@@ -79,20 +79,19 @@ def bare(node: int) -> Edit:
 @pass_("parameters")
 def parameters(view: ScriptView) -> PartItems | None:
     """Removes parameters of declared and defined functions."""
-    terms = view.terms
-    document, definitions, parent = terms.document, terms.script.definitions, terms.document.parent
+    document, definitions, parent = view.document, view.script.definitions, view.document.parent
     found: list[Part] = []
     sizes: dict[int, int] = {}
     uses: dict[int, Sequence[int]] = {}
     for index, definition in enumerate(definitions):
         if definition.kind not in ("fun", "define") or not definition.parameters:
             continue
-        signature = _signature(terms, definition)
+        signature = _signature(view, definition)
         if signature < 0:
             continue
         nodes = list(document.children(signature))
         # A use by the name alone, as in `(_ map f)` or a query, would lose its function.
-        references = terms.references[index]
+        references = view.references[index]
         if any(parent[node] != node - 1 for node in references):
             continue
         arguments = [list(document.children(parent[node]))[1:] for node in references]
@@ -101,11 +100,11 @@ def parameters(view: ScriptView) -> PartItems | None:
         uses[index], sizes[index] = [parent[node] for node in references], len(nodes)
         for number, node in enumerate(nodes):
             drop = [node, *(each[number] for each in arguments)]
-            variable = terms.bound_at(node + 1) if definition.kind == "define" else -1
-            used = terms.references[variable] if variable >= 0 else ()
+            variable = view.bound_at(node + 1) if definition.kind == "define" else -1
+            used = view.references[variable] if variable >= 0 else ()
             # In the body a value takes the variable's place. Any would do, as no argument
             # reaches the body any more; the smallest makes the text smallest.
-            values = terms.constants(definitions[variable].sort)[:1] if used else []
+            values = view.constants(definitions[variable].sort)[:1] if used else []
             replace = [Edit(each, (value,)) for value in values for each in used]
             possible = bool(values) or not used
             found.append(Part(index, drop, replace, possible=possible))
@@ -120,9 +119,9 @@ def parameters(view: ScriptView) -> PartItems | None:
     )
 
 
-def _signature(terms: Terms, definition: Definition) -> int:
+def _signature(view: ScriptView, definition: Definition) -> int:
     """Return the node that lists the parameters of a function; -1 if there is none."""
-    document = terms.document
+    document = view.document
     command, *children = document.children(definition.binder)
     kind = document.source(command)
     if kind == b"define-funs-rec":
@@ -139,11 +138,10 @@ def recursive(view: ScriptView) -> Iterator[Change]:
     Functions of a define-funs-rec that no other one uses are removed. A single function left
     gets a define-fun-rec, and a function that does not call itself a define-fun.
     """
-    terms = view.terms
-    document, references = terms.document, terms.references
+    document, references = view.document, view.references
 
     def is_recursive(name: int, body: int) -> bool:
-        function = terms.bound_at(name)
+        function = view.bound_at(name)
         return function < 0 or len(references.within(function, body, document.stop[body])) > 0
 
     for command in view.commands.nodes:
@@ -170,8 +168,8 @@ def recursive(view: ScriptView) -> Iterator[Change]:
         idle = [
             (signature, body)
             for signature, body in zip(signatures, bodies, strict=True)
-            if (function := terms.bound_at(signature + 1)) >= 0
-            and are_used_within(terms, [function], body)
+            if (function := view.bound_at(signature + 1)) >= 0
+            and are_used_within(view, [function], body)
         ]
         # One has to stay, as the command defines at least one function (standard 2.7, section
         # 4.2.3).
@@ -179,32 +177,32 @@ def recursive(view: ScriptView) -> Iterator[Change]:
             yield Change((Edit(signature, ()), Edit(body, ())), "drop function")
 
 
-def are_used_within(terms: Terms, definitions: Sequence[int], body: int) -> bool:
+def are_used_within(view: ScriptView, definitions: Sequence[int], body: int) -> bool:
     """Return whether definitions are used only within a node; -1: no definition."""
-    last = terms.document.stop[body]
-    uses = (use for each in definitions if each >= 0 for use in terms.references[each])
+    last = view.document.stop[body]
+    uses = (use for each in definitions if each >= 0 for use in view.references[each])
     return all(body <= use < last for use in uses)
 
 
 @pass_("inline")
 def inline(view: ScriptView) -> Iterator[Change]:
     """Replaces each use of a defined constant by its value, and removes the definition."""
-    document = view.terms.document
-    for index, definition in _defined(view.terms):
+    document = view.document
+    for index, definition in _defined(view):
         if not definition.parameters:
             # Any use may be written out, as nothing that is bound inside the value depends on where
             # it stands. With parameters the arguments would have to be substituted, which the graph
             # does (`inline`), sharing what is used twice.
             *_, value = document.children(definition.binder)
             body = document.source(value)
-            edits = [Edit(node, (body,)) for node in view.terms.references[index]]
+            edits = [Edit(node, (body,)) for node in view.references[index]]
             yield Change((Edit(definition.binder, ()), *edits), "inline")
 
 
 @pass_("declare")
 def declare(view: ScriptView) -> Iterator[Change]:
     """Replaces definitions by declarations, dropping their bodies."""
-    for _, definition in _defined(view.terms):
+    for _, definition in _defined(view):
         if definition.sort is not None:
             # The body goes, and with it all that only it uses. The name stays, and may mean
             # anything.
@@ -214,18 +212,17 @@ def declare(view: ScriptView) -> Iterator[Change]:
             yield Change((Edit(definition.binder, (text,)),), "declare")
 
 
-def _defined(terms: Terms) -> Iterator[tuple[int, Definition]]:
+def _defined(view: ScriptView) -> Iterator[tuple[int, Definition]]:
     """Yield the functions that have a command of their own to define them."""
-    for index, definition in enumerate(terms.script.definitions):
-        if definition.kind == "define" and head_of(terms.document, definition.binder) in _DEFINES:
+    for index, definition in enumerate(view.script.definitions):
+        if definition.kind == "define" and head_of(view.document, definition.binder) in _DEFINES:
             yield index, definition
 
 
 @pass_("datatype members")
 def members(view: ScriptView) -> PartItems | None:
     """Removes unused constructors, selectors and datatypes."""
-    terms = view.terms
-    document, script = terms.document, terms.script
+    document, script = view.document, view.script
     parent = document.parent
     constructors = {
         definition.node: index
@@ -237,7 +234,7 @@ def members(view: ScriptView) -> PartItems | None:
     for index, definition in enumerate(script.definitions):
         if definition.kind == "selector":
             selectors.setdefault(parent[parent[definition.node]], []).append(index)
-    used = terms.references
+    used = view.references
     found: list[Part] = []
     sizes: dict[int, int] = {}
     least: dict[int, int] = {}
@@ -248,7 +245,7 @@ def members(view: ScriptView) -> PartItems | None:
     applied: dict[int, Sequence[int]] = {}
     """By constructor: the lists that become its bare name once it has no field left."""
     for node, index in constructors.items():
-        element = _element(terms, node, constructors)
+        element = _element(view, node, constructors)
         container = parent[element]
         sizes[container] = sizes.get(container, 0) + 1
         least[container] = 1
@@ -260,7 +257,7 @@ def members(view: ScriptView) -> PartItems | None:
         ):
             bases.setdefault(container, set()).add(element)
         own = selectors.get(element, [])
-        uses = _Uses(terms, index)
+        uses = _Uses(view, index)
         if uses.cases is not None and not any(each in used for each in own):
             found.append(Part(container, (element, *uses.cases)))
         arguments = [list(document.children(each))[1:] for each in uses.applied]
@@ -269,19 +266,19 @@ def members(view: ScriptView) -> PartItems | None:
             for number, selector in enumerate(own):
                 # A field that nothing reads: no selector, no variable of a pattern.
                 along = [group[number] for group in arguments]
-                bound = (terms.bound_at(each) for each in along)
+                bound = (view.bound_at(each) for each in along)
                 if selector not in used and not any(each >= 0 and each in used for each in bound):
                     place = parent[script.definitions[selector].node]
                     found.append(Part(element, (place, *along)))
     # Datatypes declared together with others, and used only by themselves: their own constructors,
     # selectors and cases use them, and go along.
     for index, definition in enumerate(script.definitions):
-        body = body_of(terms, definition) if definition.kind == "sort" else -1
+        body = body_of(view, definition) if definition.kind == "sort" else -1
         element = parent[definition.node]
         if body < 0 or element == definition.binder:
             continue
-        names = [index, *map(terms.bound_at, range(body, document.stop[body]))]
-        if are_used_within(terms, names, body):
+        names = [index, *map(view.bound_at, range(body, document.stop[body]))]
+        if are_used_within(view, names, body):
             heads = parent[element]
             sizes[heads], least[heads] = len(list(document.children(heads))), 1
             found.append(Part(heads, (element, body)))
@@ -301,17 +298,17 @@ def members(view: ScriptView) -> PartItems | None:
 
 
 class _Uses:
-    def __init__(self, terms: Terms, index: int) -> None:
-        parent, source = terms.document.parent, terms.document.source
-        name = terms.script.definitions[index].name
+    def __init__(self, view: ScriptView, index: int) -> None:
+        parent, source = view.document.parent, view.document.source
+        name = view.script.definitions[index].name
         cases: list[int] = []
         self.applied: list[int] = []
         """Its applications, and its patterns with variables."""
         self.others = False
         """Whether it has a use from which no argument can be dropped."""
-        uses = terms.references[index]
+        uses = view.references[index]
         for use in uses:
-            above, case = parent[use], _case(terms, use)
+            above, case = parent[use], _case(view, use)
             if case >= 0:
                 cases.append(case)
             if above == use - 1 and case != above:
@@ -322,10 +319,10 @@ class _Uses:
         """The match cases that use it; None if it is used anywhere else."""
 
 
-def _case(terms: Terms, use: int) -> int:
+def _case(view: ScriptView, use: int) -> int:
     """Return the match case in whose pattern a constructor is used; -1 if there is none."""
-    document = terms.document
-    parent, is_term = document.parent, terms.script.is_term
+    document = view.document
+    parent, is_term = document.parent, view.script.is_term
     node = parent[use]
     for case in (node, parent[node]):
         if case <= 0 or is_term[case] or parent[case] <= 0:
@@ -335,9 +332,9 @@ def _case(terms: Terms, use: int) -> int:
     return -1
 
 
-def _element(terms: Terms, node: int, constructors: dict[int, int]) -> int:
+def _element(view: ScriptView, node: int, constructors: dict[int, int]) -> int:
     """Return the node of a whole constructor: its list, or its bare name (standard 2.5, Z3)."""
-    document = terms.document
+    document = view.document
     above = document.parent[node]
     siblings = list(document.children(above))
     if siblings[0] != node or any(each in constructors for each in siblings[1:]):
@@ -345,9 +342,9 @@ def _element(terms: Terms, node: int, constructors: dict[int, int]) -> int:
     return above
 
 
-def body_of(terms: Terms, definition: Definition) -> int:
+def body_of(view: ScriptView, definition: Definition) -> int:
     """Return the node with the constructors of a datatype; -1 for anything else."""
-    document = terms.document
+    document = view.document
     name, *children = document.children(definition.binder)
     kind = document.source(name)
     if kind in (b"declare-datatype", b"declare-codatatype"):

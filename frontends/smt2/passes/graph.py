@@ -143,7 +143,7 @@ def _as_written(view: ScriptView, grains: int = _GRAINS) -> Search | None:
         return None
     printed = Printed(graph, Style.AS_INPUT, listing, b"", "")
     place = Place(Style.AS_INPUT, styled=0 if grains else Analysis(graph).total)
-    return start(graph, Material(view.terms), place, listing, _different(printed, view))
+    return start(graph, Material(view), place, listing, _different(printed, view))
 
 
 def _different(printed: Printed, view: ScriptView) -> list[int]:
@@ -246,7 +246,7 @@ def graph_pass(view: ScriptView) -> Problem | None:
     last = styles[-1]
     proved = _is_as(last.text, text)
     tried = styles[:-1] if proved and not is_smaller(last.text, text) else styles
-    material = Material(laid_out.terms)
+    material = Material(laid_out)
     style = Style.SHORTEST
     found = without_names(graph, material, style)
     if found is not None and is_smaller(whole := found[1].whole(), text):
@@ -282,7 +282,7 @@ def closing_moves(view: ScriptView, moves: Sequence[tuple[str, Closing]]) -> Pro
         return None
     graph, printed = found
     place = Place(printed.style, only=moves)
-    return FixedSearch(start(graph, Material(view.terms), place, printed.listing))
+    return FixedSearch(start(graph, Material(view), place, printed.listing))
 
 
 def as_printed(view: ScriptView, most: int) -> tuple[Graph, Printed] | None:

@@ -29,12 +29,11 @@ def _is_keyword(document: Document, node: int) -> bool:
 @pass_("attributes")
 def attributes(view: ScriptView) -> PartItems | None:
     """Removes attributes of terms and commands."""
-    terms = view.terms
-    document, stop = terms.document, terms.document.stop
+    document, stop = view.document, view.document.stop
     used = {  # the symbols of the `:named` terms that something refers to
         definition.node
-        for index, definition in enumerate(terms.script.definitions)
-        if definition.kind == "named" and index in terms.references
+        for index, definition in enumerate(view.script.definitions)
+        if definition.kind == "named" and index in view.references
     }
     found: list[Part] = []
     for node in filter(partial(_is_keyword, document), range(1, len(document))):

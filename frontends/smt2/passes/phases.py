@@ -24,7 +24,7 @@ from reducekit.frontends.smt2.language.constants import literal_value
 from reducekit.frontends.smt2.language.operators import theories_in
 from reducekit.frontends.smt2.language.script import Script
 from reducekit.frontends.smt2.language.sorts import Sort, print_sort
-from reducekit.frontends.smt2.language.view import ScriptView, Terms, subterms
+from reducekit.frontends.smt2.language.view import ScriptView, subterms
 from reducekit.frontends.smt2.passes.drop import Drop, Scopes
 from reducekit.search.problem import IndependentChanges, IndependentItems, Selection
 
@@ -39,7 +39,7 @@ _KINDS: Sequence[tuple[str, frozenset[bytes]]] = (
 _BARRIERS = frozenset(b"push pop reset reset-assertions".split())
 PATTERNS = (b":pattern", b":no-pattern", b":nopattern")
 
-Substitute = Callable[[Terms, int], "tuple[Edit, ...] | None"]
+Substitute = Callable[[ScriptView, int], "tuple[Edit, ...] | None"]
 """The edits of a step for a term, the term's own first; None if the step does not apply."""
 
 
@@ -75,8 +75,8 @@ class Phase:
                     continue
                 edits: tuple[Edit, ...] | None = (Edit(node, ()),)
             else:
-                edits = self.substitute(view.terms, node)
-            if edits is not None and not view.terms.lost(edits[0]):
+                edits = self.substitute(view, node)
+            if edits is not None and not view.lost(edits[0]):
                 nodes.append(node)
                 changes.append(Change(edits, self.name))
         if not nodes:
@@ -214,44 +214,44 @@ def is_constant(script: Script, node: int) -> bool:
     return _CONSTANT.fullmatch(script.document.source(node)) is not None
 
 
-def _to_constant(sort: str, number: int, terms: Terms, node: int) -> tuple[Edit, ...] | None:
+def _to_constant(sort: str, number: int, view: ScriptView, node: int) -> tuple[Edit, ...] | None:
     """Replace a non-constant term by constant `number` of its sort."""
-    own = terms.script.sort[node]
-    if not _is_of(own, sort) or is_constant(terms.script, node):
+    own = view.script.sort[node]
+    if not _is_of(own, sort) or is_constant(view.script, node):
         return None
     # The paper has 0 for numbers and both truth values; `constants` has them in that order.
-    constants = terms.constants(own)
+    constants = view.constants(own)
     return (Edit(node, (constants[number],)),) if number < len(constants) else None
 
 
 def _without_units(
-    operator: bytes, is_unit: Callable[[Terms, int], bool], terms: Terms, node: int
+    operator: bytes, is_unit: Callable[[ScriptView, int], bool], view: ScriptView, node: int
 ) -> tuple[Edit, ...] | None:
     """Replace an application by an argument if all other arguments are units."""
-    if head_of(terms.document, node) != operator:
+    if head_of(view.document, node) != operator:
         return None
-    arguments = subterms(terms.script, node)
-    others = [each for each in arguments if not is_unit(terms, each)]
+    arguments = subterms(view.script, node)
+    others = [each for each in arguments if not is_unit(view, each)]
     if len(arguments) < 2 or len(others) > 1:
         return None
     # If all are units, any of them will do.
     return (Edit(node, (others[0] if others else arguments[0],)),)
 
 
-def _to_part(operator: bytes, position: int, terms: Terms, node: int) -> tuple[Edit, ...] | None:
+def _to_part(operator: bytes, at: int, view: ScriptView, node: int) -> tuple[Edit, ...] | None:
     """Replace an application by one of its arguments of the same sort."""
-    if head_of(terms.document, node) != operator:
+    if head_of(view.document, node) != operator:
         return None
-    arguments = subterms(terms.script, node)
-    sort = terms.script.sort
-    if len(arguments) != 3 or sort[arguments[position]] != sort[node]:
+    arguments = subterms(view.script, node)
+    sort = view.script.sort
+    if len(arguments) != 3 or sort[arguments[at]] != sort[node]:
         return None
-    return (Edit(node, (arguments[position],)),)
+    return (Edit(node, (arguments[at],)),)
 
 
-def _let_to_body(terms: Terms, node: int) -> tuple[Edit, ...] | None:
+def _let_to_body(view: ScriptView, node: int) -> tuple[Edit, ...] | None:
     """Replace a let by its body, and its variables by constants."""
-    document = terms.document
+    document = view.document
     if head_of(document, node) != b"let":
         return None
     children = list(document.children(node))
@@ -260,20 +260,20 @@ def _let_to_body(terms: Terms, node: int) -> tuple[Edit, ...] | None:
     # As in the paper the let goes as a whole. What it bound becomes a constant: a name without a
     # value would be an error in any solver.
     body = children[2]
-    grounded = terms.grounded(node, body, body)
+    grounded = view.grounded(node, body, body)
     return None if grounded is None else (Edit(node, (body,)), *grounded)
 
 
-def _is_word(word: bytes, terms: Terms, node: int) -> bool:
-    return terms.document.source(node) == word and terms.script.refs[node] < 0
+def _is_word(word: bytes, view: ScriptView, node: int) -> bool:
+    return view.document.source(node) == word and view.script.refs[node] < 0
 
 
-def _is_uniform(bit: int, terms: Terms, node: int) -> bool:
+def _is_uniform(bit: int, view: ScriptView, node: int) -> bool:
     """Return whether a term is a bit-vector literal with all bits 0, or all bits 1."""
-    sort, stop = terms.script.sort[node], terms.document.stop
+    sort, stop = view.script.sort[node], view.document.stop
     if not isinstance(sort, tuple) or sort[0] != "BitVec" or stop[node] > node + 4:
         return False
-    value = literal_value(terms.document.source(node))
+    value = literal_value(view.document.source(node))
     if value is None or not bit:
         return value == 0
     return value.bit_length() == sort[1] and not value & (value + 1)

@@ -11,7 +11,7 @@ from reducekit.frontends.common.items import NodeTree, replaced
 from reducekit.frontends.smt2.language.commands import head_of
 from reducekit.frontends.smt2.language.scopes import Definition
 from reducekit.frontends.smt2.language.sorts import FLOATS, Sort, print_sort, substitute
-from reducekit.frontends.smt2.language.view import ScriptView, Terms
+from reducekit.frontends.smt2.language.view import ScriptView
 from reducekit.frontends.smt2.passes.declarations import Part, PartItems, bare, body_of
 from reducekit.search.problem import IndependentChanges, Move, independent
 
@@ -22,21 +22,21 @@ _GAP = re.compile(rb"\0([0-9]+)\0")
 _SIMPLEST = b"Int"
 
 
-def _commands(terms: Terms, head: bytes) -> list[tuple[int, Definition]]:
+def _commands(view: ScriptView, head: bytes) -> list[tuple[int, Definition]]:
     """Return the sorts that commands with this name introduce, with their definition numbers."""
     return [
         (index, definition)
-        for index, definition in enumerate(terms.script.definitions)
-        if definition.kind == "sort" and head_of(terms.document, definition.binder) == head
+        for index, definition in enumerate(view.script.definitions)
+        if definition.kind == "sort" and head_of(view.document, definition.binder) == head
     ]
 
 
-def _arguments(terms: Terms, use: int, definition: Definition) -> list[int]:
+def _arguments(view: ScriptView, use: int, definition: Definition) -> list[int]:
     """Return the sorts that a name is applied to: two in `(U Int Bool)`."""
     # A sort without parameters may also come first in a list: that of a function's parameters.
-    if not definition.parameters or terms.document.parent[use] != use - 1:
+    if not definition.parameters or view.document.parent[use] != use - 1:
         return []
-    return list(terms.document.children(use - 1))[1:]
+    return list(view.document.children(use - 1))[1:]
 
 
 class Sorts:
@@ -50,11 +50,10 @@ class Sorts:
         """Return one change per declared sort, including the arguments it is applied to."""
         # No value of a declared sort can be written, so nothing in the script says what it is: any
         # sort that has values may take its place, and literals become possible.
-        terms = view.terms
         changes = []
-        for index, definition in _commands(terms, b"declare-sort"):
+        for index, definition in _commands(view, b"declare-sort"):
             applied = 1 if definition.parameters else 0
-            uses = terms.references[index]
+            uses = view.references[index]
             edits = [Edit(use - applied, (self.target,)) for use in uses]
             changes.append(Change((Edit(definition.binder, ()), *edits), self.name))
         return independent(changes)
@@ -63,12 +62,11 @@ class Sorts:
 @pass_("abbreviations")
 def abbreviations(view: ScriptView) -> Iterator[Change]:
     """Expands defined sorts at every use, and removes their definitions."""
-    terms = view.terms
-    for index, definition in _commands(terms, b"define-sort"):
+    for index, definition in _commands(view, b"define-sort"):
         # All uses or none: the definition goes only if nothing is left that needs it.
         edits = [Edit(definition.binder, ())]
-        for use in terms.references[index]:
-            written = _written_out(terms, use, definition)
+        for use in view.references[index]:
+            written = _written_out(view, use, definition)
             if written is None:
                 break
             edits.append(Edit(use - 1 if definition.parameters else use, written))
@@ -76,9 +74,9 @@ def abbreviations(view: ScriptView) -> Iterator[Change]:
             yield Change(tuple(edits), "write out sort")
 
 
-def _written_out(terms: Terms, use: int, definition: Definition) -> Template | None:
+def _written_out(view: ScriptView, use: int, definition: Definition) -> Template | None:
     """Return the expansion of an abbreviation, with the arguments of this use."""
-    arguments = _arguments(terms, use, definition)
+    arguments = _arguments(view, use, definition)
     if definition.sort is None or len(arguments) != len(definition.parameters):
         return None
     gaps: dict[str, Sort | int] = {
@@ -98,13 +96,12 @@ def _written_out(terms: Terms, use: int, definition: Definition) -> Template | N
 @pass_("sort parameters")
 def sort_parameters(view: ScriptView) -> PartItems | None:
     """Removes parameters of declared sorts, and of defined sorts if all uses pass the same sort."""
-    terms = view.terms
-    definitions, references = terms.script.definitions, terms.references
-    defined = (each for each in _commands(terms, b"define-sort") if each[1].sort is not None)
+    definitions, references = view.script.definitions, view.references
+    defined = (each for each in _commands(view, b"define-sort") if each[1].sort is not None)
     found: list[Part] = []
-    for index, definition in (*_commands(terms, b"declare-sort"), *defined):
+    for index, definition in (*_commands(view, b"declare-sort"), *defined):
         count = len(definition.parameters)
-        uses = [_arguments(terms, use, definition) for use in references[index]]
+        uses = [_arguments(view, use, definition) for use in references[index]]
         if any(len(each) != count for each in uses):
             continue
         # Parameters are numbered right before their sort; a declared sort has only their number.
@@ -115,7 +112,7 @@ def sort_parameters(view: ScriptView) -> PartItems | None:
             # uses pass, so that the sort means there what it meant. A declared sort means nothing.
             instead = _SIMPLEST
             if own and own[number] in references and uses:
-                instead = _common(terms, drop, index)
+                instead = _common(view, drop, index)
             if not instead:
                 continue
             replace = []
@@ -127,7 +124,7 @@ def sort_parameters(view: ScriptView) -> PartItems | None:
     def rest(sort: int, left: int) -> list[Edit]:
         """Return the edits of the number of parameters; a sort without any is a bare name."""
         definition = definitions[sort]
-        arity = terms.document.stop[definition.node]
+        arity = view.document.stop[definition.node]
         edits = [Edit(arity, (b"%d" % left,))] if definition.sort is None else []
         return edits if left else [*edits, *(bare(use - 1) for use in references[sort])]
 
@@ -135,12 +132,12 @@ def sort_parameters(view: ScriptView) -> PartItems | None:
     return PartItems("drop sort parameters", found, sizes, rest) if found else None
 
 
-def _common(terms: Terms, arguments: Sequence[int], sort: int) -> bytes:
+def _common(view: ScriptView, arguments: Sequence[int], sort: int) -> bytes:
     """Return the sort that all these nodes spell, if it is also valid where `sort` is defined.
 
     Empty if they differ, or use sorts with parameters, which may be dropped in the same change.
     """
-    document, script = terms.document, terms.script
+    document, script = view.document, view.script
     texts = {document.source(each) for each in arguments}
     first = arguments[0]
     used = {script.refs[node] for node in range(first, document.stop[first])} - {-1}
@@ -155,28 +152,27 @@ def _common(terms: Terms, arguments: Sequence[int], sort: int) -> bytes:
 @pass_("instances")
 def instances(view: ScriptView) -> IndependentChanges | None:
     """Instantiates a parametric datatype with the sorts that all its uses have in common."""
-    terms = view.terms
-    definitions = terms.script.definitions
+    definitions = view.script.definitions
     number = {each.node: i for i, each in enumerate(definitions) if each.kind == "parameter"}
     changes = [
         Change(tuple(edits), "instance")
         for index, definition in enumerate(definitions)
         if definition.kind == "sort" and definition.parameters
-        if (edits := _instance(terms, index, number))
+        if (edits := _instance(view, index, number))
     ]
     return independent(changes)
 
 
-def _instance(terms: Terms, index: int, number: Mapping[int, int]) -> list[Edit]:
+def _instance(view: ScriptView, index: int, number: Mapping[int, int]) -> list[Edit]:
     """Return the edits that make a parametric datatype a plain one; empty if it is impossible."""
-    document, uses = terms.document, terms.references
-    definition = terms.script.definitions[index]
-    body = body_of(terms, definition)
+    document, uses = view.document, view.references
+    definition = view.script.definitions[index]
+    body = body_of(view, definition)
     parts = list(document.children(body)) if body >= 0 else []
     if len(parts) != 3 or document.source(parts[0]) != b"par":
         return []
     own = [number[each] for each in document.children(parts[1]) if each in number]
-    outside = _passed(terms, index, own, body)
+    outside = _passed(view, index, own, body)
     if outside is None:
         return []
     edits = [Edit(body, (parts[2],)), *(Edit(use - 1, (use,)) for use in uses[index])]
@@ -185,24 +181,24 @@ def _instance(terms: Terms, index: int, number: Mapping[int, int]) -> list[Edit]
         edits.append(Edit(document.stop[definition.node], (b"0",)))
     for place, parameter in enumerate(own):
         passed = [each[place] for each in outside]
-        instead = _common(terms, passed, index) if passed else _SIMPLEST
+        instead = _common(view, passed, index) if passed else _SIMPLEST
         if not instead:
             return []
         edits += (Edit(each, (instead,)) for each in uses[parameter])
     return edits
 
 
-def _passed(terms: Terms, index: int, own: Sequence[int], body: int) -> list[list[int]] | None:
+def _passed(view: ScriptView, index: int, own: Sequence[int], body: int) -> list[list[int]] | None:
     """Return the arguments of a datatype's uses outside of its body; None if it has odd uses.
 
     Inside, a datatype may only be applied to its own parameters, in their order: one that passes
     other sorts to itself (a nested datatype) has no instance that is a plain datatype.
     """
-    document, refs = terms.document, terms.script.refs
-    definition = terms.script.definitions[index]
+    document, refs = view.document, view.script.refs
+    definition = view.script.definitions[index]
     outside = []
-    for use in terms.references[index]:
-        arguments = _arguments(terms, use, definition)
+    for use in view.references[index]:
+        arguments = _arguments(view, use, definition)
         if len(arguments) != len(own):
             return None
         if not body < arguments[0] < document.stop[body]:
@@ -215,10 +211,10 @@ def _passed(terms: Terms, index: int, own: Sequence[int], body: int) -> list[lis
 @pass_("unused sorts")
 def unused(view: ScriptView) -> NodeTree | None:
     """Replaces the sorts of unused declarations and definitions by simpler ones."""
-    terms, document = view.terms, view.document
+    document = view.document
     roots: list[int] = []
-    for index, definition in enumerate(terms.script.definitions):
-        if definition.kind != "fun" or definition.sort is None or index in terms.references:
+    for index, definition in enumerate(view.script.definitions):
+        if definition.kind != "fun" or definition.sort is None or index in view.references:
             continue
         head, *children = document.children(definition.binder)
         if document.source(head) in _DECLARES and children[:1] == [definition.node]:
@@ -228,8 +224,8 @@ def unused(view: ScriptView) -> NodeTree | None:
             roots += (each for each in signature if document.size(each) > len(_SIMPLEST))
     roots += (
         document.stop[document.stop[definition.node]]
-        for index, definition in _commands(terms, b"define-sort")
-        if definition.sort is not None and index not in terms.references
+        for index, definition in _commands(view, b"define-sort")
+        if definition.sort is not None and index not in view.references
     )
 
     def within(node: int) -> list[int]:

@@ -145,16 +145,15 @@ class Rename:
 
     def problem(self, view: ScriptView) -> IndependentChanges | None:
         """Return one change per name, for all its definitions, so that shadowing is preserved."""
-        terms = view.terms
-        if self.most is not None and len(terms.script.definitions) > self.most:
+        if self.most is not None and len(view.script.definitions) > self.most:
             return None
-        document = terms.document
+        document = view.document
         source, stop = document.source, document.stop
         # By name, not by definition: a failure may need that one symbol hides another of its name.
         places: dict[bytes, set[int]] = {}
-        for index, definition in enumerate(terms.script.definitions):
+        for index, definition in enumerate(view.script.definitions):
             known = places.setdefault(definition.name, set())
-            known.update((definition.node, *terms.references[index]))
+            known.update((definition.node, *view.references[index]))
         # Names in use are not given to other symbols, since some renamings may be rejected.
         atoms = {source(node) for node in range(1, len(document)) if stop[node] == node + 1}
         short = (name for name in short_names() if name not in atoms and name not in _NOT_FREE)

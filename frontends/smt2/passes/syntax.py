@@ -22,7 +22,7 @@ from reducekit.change import Change, Edit, Template
 from reducekit.format import pass_
 from reducekit.frontends.common.items import NodeTree, replaced
 from reducekit.frontends.smt2.language.commands import head_of
-from reducekit.frontends.smt2.language.view import ScriptView, Terms, subterms
+from reducekit.frontends.smt2.language.view import ScriptView, subterms
 from reducekit.search.lazy import Lazy
 from reducekit.search.problem import FixedSearch, IndependentItems, Items, Move, Selection, Tree
 from reducekit.strategies.vulcan import one_by_one, over_windows
@@ -127,22 +127,22 @@ def syntax(view: ScriptView) -> SyntaxTree | None:
 class Ways(IndependentItems):
     """Names, each with another one that can replace it."""
 
-    def __init__(self, terms: Terms, pairs: Sequence[tuple[int, int]]) -> None:
-        self.terms = terms
+    def __init__(self, view: ScriptView, pairs: Sequence[tuple[int, int]]) -> None:
+        self.view = view
         self.pairs = pairs
-        self.weights: Sequence[int] = [len(terms.references[one]) for one, _ in pairs]
+        self.weights: Sequence[int] = [len(view.references[one]) for one, _ in pairs]
 
     def change(self, chosen: Selection, taken: Selection) -> Change:
         pairs = [self.pairs[item] for item in chosen | taken]
         gone = {one for one, _ in pairs}
         if len(gone) < len(pairs) or not gone.isdisjoint(other for _, other in pairs):
             return Change(())
-        definitions, source = self.terms.script.definitions, self.terms.document.source
+        definitions, source = self.view.script.definitions, self.view.document.source
         edits: list[Edit] = []
         for item in sorted(chosen):
             one, other = self.pairs[item]
             name = source(definitions[other].node)
-            edits += (Edit(node, (name,)) for node in self.terms.references[one])
+            edits += (Edit(node, (name,)) for node in self.view.references[one])
             edits.append(Edit(definitions[one].binder, ()))
         return Change(tuple(edits), "other identifier")
 
@@ -150,15 +150,14 @@ class Ways(IndependentItems):
 @pass_("identifiers")
 def identifiers(view: ScriptView) -> FixedSearch | None:
     """Replaces a declared name by another of the same sorts (Vulcan's identifier replacement)."""
-    terms = view.terms
     alike: dict[object, list[int]] = {}
-    for index, definition in enumerate(terms.script.definitions):
+    for index, definition in enumerate(view.script.definitions):
         if definition.kind == "fun" and definition.sort is not None:
             alike.setdefault((definition.parameters, definition.sort), []).append(index)
     pairs = [
         (one, other) for some in alike.values() for one in some for other in some if one != other
     ]
-    return FixedSearch(one_by_one(Ways(terms, pairs))) if pairs else None
+    return FixedSearch(one_by_one(Ways(view, pairs))) if pairs else None
 
 
 @pass_("sub-trees")
@@ -202,7 +201,7 @@ def local(view: ScriptView) -> FixedSearch | None:
 @pass_("hierarchy")
 def hierarchy(view: ScriptView) -> NodeTree | None:
     """Removes commands and replaces terms, level by level of the script's tree."""
-    terms, document, script = view.terms, view.document, view.script
+    document, script = view.document, view.script
     # No closure here: HDD as published knows no dependences, so a declaration that is dropped
     # without its users is a check that fails. That is what the algorithm is compared by.
     roots = view.commands.nodes
@@ -213,8 +212,8 @@ def hierarchy(view: ScriptView) -> NodeTree | None:
             return [Move(Change((Edit(node, ()),), "drop commands"), ())]
         # HDD only deletes; a term cannot be deleted, so the smallest constant of its sort stands
         # for it.
-        constants = terms.constants(script.sort[node])[:1]
-        if constants == [document.source(node)] or terms.lost(Edit(node, ())):
+        constants = view.constants(script.sort[node])[:1]
+        if constants == [document.source(node)] or view.lost(Edit(node, ())):
             return []
         return [*replaced(node, (), constants, "constant")]
 

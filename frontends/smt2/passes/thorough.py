@@ -333,7 +333,7 @@ def kicks(view: ScriptView) -> FixedSearch | None:
     if found is None:
         return None
     graph, printed = found
-    first = Kicks(graph, Material(view.terms), printed.style, printed.listing)
+    first = Kicks(graph, Material(view), printed.style, printed.listing)
     return FixedSearch(Kicking(first, first.size))
 
 

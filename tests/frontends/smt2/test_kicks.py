@@ -85,7 +85,7 @@ def test_thorough_works_with_several_candidates_in_flight() -> None:
 def test_kicks_are_well_sorted(kick: object) -> None:
     view = Smt2().parse(SCRIPT)
     graph = build(view)
-    moves = Site(graph, Material(view.terms))
+    moves = Site(graph, Material(view))
     listing = list_commands(graph, Style.SHORTEST)
     texts = set()
     for seed in range(60):
@@ -101,7 +101,7 @@ def test_kicks_are_well_sorted(kick: object) -> None:
 
 def test_a_minus_before_one_number_stays_one() -> None:
     graph = build(Smt2().parse(b"(declare-fun x () Int)\n(assert (= x (- x)))\n"))
-    moves = Site(graph, Material(Smt2().parse(b"(declare-fun x () Int)\n").terms))
+    moves = Site(graph, Material(Smt2().parse(b"(declare-fun x () Int)\n")))
     heads = set()
     for seed in range(200):
         found = other_operator(moves, Random(seed))
@@ -113,7 +113,7 @@ def test_a_minus_before_one_number_stays_one() -> None:
 def test_two_steps_at_once_make_no_two_variables_of_one_name() -> None:
     text = b"(assert (= (concat #b01 #b10) #b0110))\n(assert (= (+ 7 8) (* 7 9)))\n"
     graph = build(Smt2().parse(text))
-    moves = Site(graph, Material(Smt2().parse(text).terms))
+    moves = Site(graph, Material(Smt2().parse(text)))
     made = [found for node in moves.nodes for found in to_fresh(moves, node, 0)]
     assert len(made) > 2
     assert not any(_together(graph, one, other) for one in made for other in made)

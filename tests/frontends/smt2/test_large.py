@@ -69,7 +69,7 @@ def test_a_chain_of_lets_of_a_sort_that_nobody_knows_takes_few_checks() -> None:
 @settings(max_examples=20, deadline=None)
 def test_references_are_those_of_the_script(seed: int) -> None:
     view = ScriptView(parse(script(Random(seed))))
-    refs, references = view.script.refs, view.terms.references
+    refs, references = view.script.refs, view.references
     for definition in range(len(view.script.definitions)):
         expected = [node for node, each in enumerate(refs) if each == definition]
         assert list(references[definition]) == expected

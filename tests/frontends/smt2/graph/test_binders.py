@@ -29,7 +29,7 @@ def graph_of(text: bytes, *, as_written: bool = False, grains: int = 0) -> tuple
     """Return the graph of a script."""
     view = FRONTEND.parse(text)
     graph = build(view, as_written=as_written, grains=grains)
-    return graph, Material(view.terms)
+    return graph, Material(view)
 
 
 def ill_sorted(text: bytes) -> list[bytes]:

@@ -24,7 +24,7 @@ def made(name: str, text: str) -> list[str]:
     """Return what the candidates of a closing move make of a script."""
     view = Smt2().parse(text.encode())
     graph = build(view)
-    moves = Site(graph, Material(view.terms))
+    moves = Site(graph, Material(view))
     listing = list_commands(graph, Style.SHORTEST)
     everything = range(len(listing.commands))
     return [
@@ -351,7 +351,7 @@ def test_wide_literals_get_narrower_too() -> None:
 def test_a_variable_of_another_width_is_not_taken_for_one_of_the_old_width() -> None:
     view = Smt2().parse((VECTORS + "(assert (= v #x01))\n(assert (= w #x02))").encode())
     graph = build(view)
-    material = Material(view.terms)
+    material = Material(view)
     narrow = next(iter(dict(CLOSING)["widths"](Site(graph, material))))
     moves = Site(narrow.graph.rebuilt(narrow.replaced), material)
     for node in moves.nodes:

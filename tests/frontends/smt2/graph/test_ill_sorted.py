@@ -15,7 +15,7 @@ def printed(text: str) -> list[bytes]:
     """Return what all candidates make of a script."""
     view = Smt2().parse(text.encode())
     graph = build(view)
-    moves = Site(graph, Material(view.terms))
+    moves = Site(graph, Material(view))
     listing = list_commands(graph, Style.SHORTEST)
     everything = range(len(listing.commands))
     found: list[Candidate] = [each for node in moves.nodes for each in on_node(moves, node)]

@@ -37,7 +37,7 @@ def setting(seed: int, style: Style) -> tuple[Graph, Site, Pieces]:
     graph = build(view)
     found = pieces_of(graph, 3, style)
     assert found is not None
-    return graph, Site(graph, Material(view.terms)), found
+    return graph, Site(graph, Material(view)), found
 
 
 @pytest.mark.parametrize("style", Style)

@@ -24,7 +24,7 @@ HEAD = "(declare-fun %s () Int)\n(declare-fun %s () Int)\n"
 def graph_of(text: str) -> tuple[Graph, Material]:
     view = Smt2().parse(text.encode())
     graph = build(view)
-    return graph, Material(view.terms)
+    return graph, Material(view)
 
 
 def keys(text: str, head: bytes) -> list[bytes]:
