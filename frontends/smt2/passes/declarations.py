@@ -257,12 +257,12 @@ def members(view: ScriptView) -> PartItems | None:
         ):
             bases.setdefault(container, set()).add(element)
         own = selectors.get(element, [])
-        uses = _Uses(view, index)
-        if uses.cases is not None and not any(each in used for each in own):
-            found.append(Part(container, (element, *uses.cases)))
-        arguments = [list(document.children(each))[1:] for each in uses.applied]
-        if not uses.others and all(len(each) == len(own) for each in arguments):
-            sizes[element], applied[element] = len(own), uses.applied
+        cases, with_fields, others = _uses(view, index)
+        if cases is not None and not any(each in used for each in own):
+            found.append(Part(container, (element, *cases)))
+        arguments = [list(document.children(each))[1:] for each in with_fields]
+        if not others and all(len(each) == len(own) for each in arguments):
+            sizes[element], applied[element] = len(own), with_fields
             for number, selector in enumerate(own):
                 # A field that nothing reads: no selector, no variable of a pattern.
                 along = [group[number] for group in arguments]
@@ -297,26 +297,24 @@ def members(view: ScriptView) -> PartItems | None:
     return PartItems("drop members", found, sizes, rest, least, keep_values)
 
 
-class _Uses:
-    def __init__(self, view: ScriptView, index: int) -> None:
-        parent, source = view.document.parent, view.document.source
-        name = view.script.definitions[index].name
-        cases: list[int] = []
-        self.applied: list[int] = []
-        """Its applications, and its patterns with variables."""
-        self.others = False
-        """Whether it has a use from which no argument can be dropped."""
-        uses = view.references[index]
-        for use in uses:
-            above, case = parent[use], _case(view, use)
-            if case >= 0:
-                cases.append(case)
-            if above == use - 1 and case != above:
-                self.applied.append(above)
-            elif case < 0 and source(use - 1) != b"is" and source(use) != b"is-" + name:
-                self.others = True  # and no tester
-        self.cases = cases if len(cases) == len(uses) else None
-        """The match cases that use it; None if it is used anywhere else."""
+def _uses(view: ScriptView, index: int) -> tuple[list[int] | None, list[int], bool]:
+    """Return how a constructor is used.
+
+    The match cases that use it, None if it is used anywhere else; its applications, and its
+    patterns with variables; whether it has a use from which no argument can be dropped.
+    """
+    parent, source = view.document.parent, view.document.source
+    name = view.script.definitions[index].name
+    cases, applied, others = list[int](), list[int](), False
+    for use in view.references[index]:
+        above, case = parent[use], _case(view, use)
+        if case >= 0:
+            cases.append(case)
+        if above == use - 1 and case != above:
+            applied.append(above)
+        elif case < 0 and source(use - 1) != b"is" and source(use) != b"is-" + name:
+            others = True  # and no tester
+    return cases if len(cases) == len(view.references[index]) else None, applied, others
 
 
 def _case(view: ScriptView, use: int) -> int:

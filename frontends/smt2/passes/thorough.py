@@ -181,11 +181,14 @@ def _pick(site: Site, random: Random) -> int:
     return random.choice(site.nodes)
 
 
-def _argument(site: Site, random: Random) -> tuple[int, int] | None:
-    """Return a random node and the position of one of its arguments; None if it has none."""
+def _argument(site: Site, random: Random) -> tuple[int, int, int] | None:
+    """Return a random node, the position of an argument, and the argument; None if it has none."""
     user = _pick(site, random)
     args = site.graph.args[user]
-    return (user, random.randrange(len(args))) if args and not site.graph.shape[user].raw else None
+    if not args or site.graph.shape[user].raw:
+        return None
+    position = random.randrange(len(args))
+    return user, position, args[position]
 
 
 def other_constant(site: Site, random: Random) -> Candidate | None:
@@ -248,18 +251,14 @@ def swapped(site: Site, random: Random) -> Candidate | None:
 def other_edge(site: Site, random: Random) -> Candidate | None:
     """Replaces one use of a node by any other node of its sort that is not above it."""
     graph, analysis, place = site.graph, site.analysis, _argument(site, random)
-    if place is None:
+    if place is None or graph.sort[place[2]] is None:
         return None
-    user, position = place
-    node = graph.args[user][position]
-    sort = graph.sort[node]
-    if sort is None:
-        return None
+    user, position, node = place
     excluded = analysis.above((user,)) | {node}
     others = [
         each
         for each in site.nodes
-        if graph.sort[each] == sort
+        if graph.sort[each] == graph.sort[node]
         and each not in excluded
         and not analysis.outside(each, node)
         and site.fits(each, user)
@@ -275,8 +274,7 @@ def complemented(site: Site, random: Random) -> Candidate | None:
     graph, place = site.graph, _argument(site, random)
     if place is None:
         return None
-    user, position = place
-    node = graph.args[user][position]
+    user, position, node = place
     sort = graph.sort[node]
     if sort != "Bool" and not graph.width(node):
         return None
