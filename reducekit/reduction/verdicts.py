@@ -181,8 +181,11 @@ class Verdicts:
         elif self._patient:
             self._in_vain += key in self._hurried.values()
         else:
-            now, first = (self.limits(each).wall for each in (seconds, self.first))
-            if now is not None and first is not None and now <= verdict.seconds and now < first:
+            now = self.limits(seconds).wall
+            if now is None or now > verdict.seconds:
+                return
+            first = self.limits(self.first).wall
+            if first is not None and now < first:
                 self._hurried[key] = digest(key + b" again with the first limit")
 
     def use(self, key: bytes, text: bytes, seconds: float) -> Verdict:

@@ -139,6 +139,17 @@ class PassSearch(Generic[B, P]):
         self.pool = None
 
 
+def task_of(
+    partition: Partition[B, P],
+    search: Search,
+    chance: float,
+    assumed_parent: Task[B, P] | None = None,
+) -> Task[B, P] | None:
+    """Return the task of what a search proposes; None if the search has ended."""
+    change = search.propose()
+    return None if change is None else Task(partition, search, chance, assumed_parent, change)
+
+
 def with_edits(base: B, tasks: Iterable[Task[B, P]]) -> B:
     """Return a base with the edits of all tasks, the later of two edits of one node standing."""
     edits: dict[int, Template] = {}

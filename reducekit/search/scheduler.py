@@ -37,7 +37,15 @@ from typing import Generic
 
 from reducekit.change import Change
 from reducekit.search.merging import Merging
-from reducekit.search.pass_search import B, P, Partition, PassSearch, Task, with_edits
+from reducekit.search.pass_search import (
+    B,
+    P,
+    Partition,
+    PassSearch,
+    Task,
+    task_of,
+    with_edits,
+)
 from reducekit.search.problem import Search
 
 # Chosen by hand, with no benchmark of its own. Two verdicts that are each a toss-up make 0.25: so
@@ -173,7 +181,7 @@ class Scheduler(Generic[B, P]):
         for each in self.passes:
             for partition in list(each.partitions):
                 while (root := partition.root) is not None and root.verdict is None:
-                    if not self.merging.holds(root.change):
+                    if root.base is None or not self.merging.holds(root.change):
                         break
                     # Another candidate has made the same edits, so the run would test the
                     # accepted text.
@@ -211,10 +219,6 @@ class Scheduler(Generic[B, P]):
         task.base_bits = merging.bits()
         for each in more:
             task.base_bits |= each.id_bit
-        if task.search is not None:
-            change = task.search.propose()
-            assert change is not None
-            task.change = change
         # A new bit for each task, even for those never accepted: integers of some thousand bits
         # are still compared in well under a microsecond.
         self._bits += 1
@@ -257,7 +261,8 @@ class Scheduler(Generic[B, P]):
 
     def _root(self, partition: Partition[B, P]) -> Task[B, P]:
         if partition.root is None:
-            partition.root = Task(partition, partition.search, 1.0)
+            partition.root = task_of(partition, partition.search, 1.0)
+            assert partition.root is not None, "a search that has ended has no partition"
         return partition.root
 
     def _ahead(self, task: Task[B, P]) -> list[Task[B, P]]:
@@ -277,14 +282,11 @@ class Scheduler(Generic[B, P]):
                 continue
             # Made once: searches are immutable, so a branch stays right until its verdict is known.
             if ok not in task.following:
+                # After a success the candidate builds on this task, after a failure on what this
+                # one was built on.
+                parent = task if ok else task.assumed_parent
                 search = task.search.after(ok)
-                following = None
-                if search.propose() is not None:
-                    # After a success the candidate builds on this task, after a failure on what
-                    # this one was built on.
-                    parent = task if ok else task.assumed_parent
-                    following = Task(task.partition, search, 0.0, parent)
-                task.following[ok] = following
+                task.following[ok] = task_of(task.partition, search, 0.0, parent)
             each = task.following[ok]
             if each is not None:
                 each.chance = task.chance * chance
@@ -345,8 +347,10 @@ class Scheduler(Generic[B, P]):
             if kept is not None:
                 kept.chance = 1.0
                 kept.assumed_parent = None  # no longer assumed: it is tentative, or has failed
-            elif search.propose() is None:
-                self._end(partition)
+            else:
+                partition.root = task_of(partition, search, 1.0)
+                if partition.root is None:
+                    self._end(partition)
 
     def _end(self, partition: Partition[B, P]) -> None:
         """Take a partition back that has nothing left to propose."""
