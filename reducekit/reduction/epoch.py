@@ -34,7 +34,7 @@ from reducekit.search.scheduler import Scheduler
 from reducekit.search.strategy import Strategy
 
 # Each open pass holds its problem in memory, and the worth of its candidates falls with each pass
-# (`search.scheduler`): by 0.85 ** 10 = 0.2, below what is worth a run.
+# (`search.scheduler`): by 0.85 ** 10 = 0.2.
 _PASSES = 10  # maximum number of passes that are searched at the same time
 # Resizing lets go of what is in flight, so small changes are not worth it. By hand.
 _RESIZED = 1.5
