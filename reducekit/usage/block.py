@@ -26,6 +26,10 @@ _PLAIN_BARS = "_.:-=+*#"
 _WIDEST = 60  # columns of the curve
 _STEPS = 1000  # in the history
 
+KEYS = (
+    "p pause  n skip pass  q stop  t full screen  ? help",
+    "p pause  n skip  q stop  t full  ? help",  # on 40 columns
+)
 HELP = (
     "p pauses: no more checks start, running ones finish",
     "n skips this pass",
@@ -143,7 +147,7 @@ def rows(watched: Watched, width: int, *, unicode: bool = True) -> list[Row]:
         words = f"a check has been running for {progress.waited:.0f} s: {command}"
         found.append([(words, "warn")])
     else:
-        found.append([("p pause  n skip pass  q stop  t full screen  ? help", "quiet")])
+        found.append([(KEYS[width < len(KEYS[0])], "quiet")])
     if watched.help:
         found += [[(line, "quiet")] for line in HELP]
     return [_cut(row, width) for row in found]

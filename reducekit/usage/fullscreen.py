@@ -23,16 +23,20 @@ from textual.coordinate import Coordinate
 from textual.drivers import linux_driver
 from textual.geometry import Size
 from textual.screen import ModalScreen
-from textual.widgets import DataTable, Footer, Static
+from textual.widgets import DataTable, Digits, Footer, Static
 
 from reducekit.reports.account import changes
 from reducekit.session.progress import SLOW, Progress, in_words
-from reducekit.text import excerpt, printable, printable_lines
+from reducekit.text import counted, excerpt, printable, printable_lines
 from reducekit.usage.block import LARGE, Watched, sizes
 
 _BARS = " ▁▂▃▄▅▆▇█"
 _EVERY = 0.25  # seconds between two pictures
 _LINES, _COLUMNS = 400, 300  # of a text that is shown
+_SHORT, _LOW, _NARROW = 30, 20, 70  # rows and columns below which there is less
+_INKS = ((r"(?<=\()[^\s()]+|(?<=^)[a-z]\w*|(?<=\d )[a-z]\w*", "bright_blue"),
+         (r"#[xb][\da-fA-F]+|\"[^\"]*\"", "yellow"), (";.*", "dim"))  # fmt: skip
+"""Keywords, constants and comments of a text."""
 
 
 def head(watched: Watched) -> Text:
@@ -102,6 +106,27 @@ def numbers(watched: Watched) -> Text:
     return found
 
 
+def brief(watched: Watched) -> Text:
+    """Return what is worth three lines on low screens, beside the size in large digits."""
+    progress, finished = watched.progress, watched.progress.finished
+    if not progress.size:
+        return Text("reading the input")
+    seconds, size = progress.elapsed, progress.size_before
+    found = Text(no_wrap=True, overflow="ellipsis")
+    found.append(f"bytes of {size:,}, {100 * (size - progress.size) / max(1, size):.2f} % removed")
+    found.append(f"\n{counted(progress.checks, 'check')}  {seconds:.0f} s")
+    if progress.checks:
+        said = f"{progress.rate(seconds):.0f}/s  {progress.succeeding:.0f} % succeed"
+        found.append(f"  {said}", "dim")
+    found.append("" if finished else f"  left: {in_words(progress.left())}", "dim")
+    if progress.waited >= SLOW and not watched.paused and finished is None:
+        found.append(f"\na check has been running for {progress.waited:.0f} s", "yellow")
+    else:
+        said = progress.pass_name if finished is None else finished.stopped
+        found.append(f"\n{printable(said or 'none helps any more')}", "dim")
+    return found
+
+
 def output(watched: Watched) -> Text:
     """Return what the commands of the last check printed, and how they ended."""
     found = Text()
@@ -113,7 +138,7 @@ def output(watched: Watched) -> Text:
 
 
 def plot(progress: Progress, width: int, height: int) -> list[str]:
-    """Return the size over the checks as rows of characters, on a log scale."""
+    """Return the size over the checks as rows of characters, on a log scale: a filled curve."""
     margin = 9
     columns, rows = width - margin, height - 1
     points = progress.curve
@@ -142,6 +167,17 @@ class Fullscreen(App[None]):
     #head { height: auto; padding: 0 1; }
     Horizontal { height: 1fr; }
     #upper { height: 14; }
+    #size { width: auto; height: 3; margin: 0 2 0 0; color: $success; text-style: bold; }
+    #run { height: 100%; }
+    .short #upper { layout: vertical; height: auto; }
+    .short #run { layout: horizontal; width: 100%; height: 3; border: none; }
+    .short #curve { width: 100%; height: 6; border: none; }
+    .short #head { height: 1; }
+    .low #curve { height: 4; }
+    .narrow #right, .narrow .without-text #text-pane { display: none; }
+    .narrow .without-text #right { display: block; }
+    Footer { background: $panel; }
+    VerticalScroll { scrollbar-size: 1 1; scrollbar-color: $panel-lighten-2; }
     #right { width: 1fr; }
     #change-pane, #output-pane { height: 1fr; width: 100%; }
     .only #right, .without-text #text-pane { display: none; }
@@ -175,7 +211,9 @@ class Fullscreen(App[None]):
         """Make the panes."""
         yield Static(id="head")
         with Horizontal(id="upper"):
-            yield Static(id="numbers", classes="pane")
+            with Vertical(id="run", classes="pane"):
+                yield Digits(id="size")
+                yield Static(id="numbers")
             yield Static(id="curve", classes="pane")
         with Horizontal(id="lower"):
             with VerticalScroll(id="text-pane", classes="pane"):
@@ -189,7 +227,7 @@ class Fullscreen(App[None]):
 
     def on_mount(self) -> None:
         """Begin to draw."""
-        self.query_one("#numbers").border_title = "Run"
+        self.query_one("#run").border_title = "Run"
         self.query_one("#curve").border_title = "Bytes (log) by checks"
         self.query_one("#change-pane").border_title = "Last change"
         self.query_one("#output-pane").border_title = "Last output of the program"
@@ -224,10 +262,18 @@ class Fullscreen(App[None]):
             return
         main = self.screen_stack[0]
         main.query_one("#head", Static).update(head(shown))
-        main.query_one("#numbers", Static).update(numbers(shown))
+        short = self.size.height < _SHORT
+        main.set_class(short, "short")
+        main.set_class(self.size.height < _LOW, "low")
+        main.set_class(self.size.width < _NARROW, "narrow")
+        main.query_one("#size", Digits).update(f"{progress.size:,}" if progress.size else "")
+        main.query_one("#numbers", Static).update((brief if short else numbers)(shown))
         curve = main.query_one("#curve", Static)
         rows = plot(progress, curve.content_size.width, curve.content_size.height)
-        curve.update(Text("\n".join(rows), style="green", no_wrap=True))
+        styles = (
+            f"rgb({70 - 3 * row},{200 - 9 * row},{120 - 4 * row})" for row in range(len(rows))
+        )
+        curve.update(Text("\n", no_wrap=True).join(map(Text, rows, styles)))
         self._draw_text(main.query_one("#text", Static), main.query_one("#change", Static))
         main.query_one("#output", Static).update(output(shown))
 
@@ -240,7 +286,10 @@ class Fullscreen(App[None]):
         self._drawn = text
         main = self.screen_stack[0]
         main.query_one("#text-pane").border_title = f"Text, {len(text):,} bytes"
-        pane.update(Text("\n".join(excerpt(text, _LINES, _COLUMNS))))
+        inked = Text("\n".join(excerpt(text, _LINES, _COLUMNS)))
+        for pattern, style in _INKS:
+            inked.highlight_regex(pattern, style)
+        pane.update(inked)
         if step is None or max(len(step.before), len(step.after)) > LARGE or not step.before:
             changed.update(Text("" if step is None else printable(step.what)))
             return

@@ -114,6 +114,30 @@ def test_a_finished_run_stays_until_a_key(terminal: Tmux, short: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.debian("tmux")
+@pytest.mark.parametrize(("columns", "rows", "least"), [(80, 24, 10), (50, 15, 3)])
+def test_a_low_screen_has_room_for_the_text(
+    terminal: Tmux, short: str, columns: int, rows: int, least: int
+) -> None:
+    terminal.run("resize-window", "-x", str(columns), "-y", str(rows))
+    begin(terminal, short)
+    seen = terminal.see("q Close")
+    assert sum(row.startswith("┃ ") for row in seen) >= least
+    assert any("┃ (assert" in row for row in seen)
+    [size] = (row for row in seen if re.search(r"  bytes of \d,\d{3}, 9\d\.\d\d % removed", row))
+    assert re.search("[┏┓━╺╸┃╻╹]", size)  # the size in large digits
+    assert any("none helps any more" in row for row in seen)
+    styled = terminal.run("capture-pane", "-p", "-e", "-N").splitlines()
+    colours = {
+        found for row in styled if "█" in row for found in re.findall(r"38;[25];[\d;]+", row)
+    }
+    assert len(colours) >= 3  # the curve is shaded
+    keyword = next(row for row in styled if "assert" in row)
+    assert re.search(r"\x1b\[[\d;]+massert", keyword)
+    assert len(re.sub(r"\x1b\[[\d;]*m", "", styled[-1])) == columns  # and so wide is the footer
+
+
+@pytest.mark.slow
+@pytest.mark.debian("tmux")
 @pytest.mark.parametrize("key", ["C-c", "Enter", "Escape"])
 def test_other_keys_close_a_finished_run_too(terminal: Tmux, short: str, key: str) -> None:
     begin(terminal, short)

@@ -66,9 +66,9 @@ def test_no_row_stays_and_none_of_the_shell_goes(tool: Tool, terminal: Tmux) -> 
     terminal.type(f"{' '.join(PROGRAM)} smt2 in.smt2 --oracle ./slow.sh")
     terminal.see("1 worker  .*left: ")
     terminal.run("resize-window", "-x", "40")
-    rows = terminal.see(r"^\d+ checks  \d+/s  \d:\d\d, left: ")  # and nothing but what has room
-    assert sum(" checks" in row for row in rows) == 1
-    assert sum("p pause" in row for row in rows) == 1
+    rows = terminal.see(r"^\d+ checks?  \d+/s  \d:\d\d, left: ")  # and nothing but what has room
+    assert sum(re.match(r"\d+ checks?  ", row) is not None for row in rows) == 1
+    assert rows.count("p pause  n skip  q stop  t full  ? help") == 1
     assert sum(row.startswith("round ") for row in rows) == 1
     assert "before" in rows
     terminal.run("resize-window", "-x", "100")
@@ -80,7 +80,7 @@ def test_no_row_stays_and_none_of_the_shell_goes(tool: Tool, terminal: Tmux) -> 
     terminal.type("fg")
     rows = terminal.see("p pause")
     assert "meanwhile" in rows
-    assert sum(" checks" in row for row in rows) == 1
+    assert sum(re.match(r"\d+ checks?  ", row) is not None for row in rows) == 1
     terminal.run("send-keys", "q")
     rows = terminal.see("stopped by q")
     assert "meanwhile" in rows
