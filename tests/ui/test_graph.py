@@ -100,24 +100,56 @@ def test_nothing_moves_for_whom_motion_is_unwelcome(browser: Browser, served: Se
     visit.end()
 
 
-def test_a_map_leads_through_a_large_graph(browser: Browser, served: Serving) -> None:
-    visit = looks(browser, served)
-    page = visit.page
-    small = page.locator("#graph > .minimap")
-    expect(small).not_to_be_visible()
-    served.ask("generate", format="btor", seed=0, values={"nodes": 400})
-    page.click("#tabs [role=tab] >> nth=1")
-    expect(small).to_be_visible()
-    box = small.bounding_box()
+def test_a_map_of_many_nodes_melts(browser: Browser, served: Serving) -> None:
+    """Above 500 nodes each is a tile; what a step removes shrinks, and the others glide."""
+    made = served.ask("generate", format="btor", seed=1, values={"nodes": 1500})
+    visit = Visit(browser, served)
+    page = visit.start()
+    page.wait_for_selector(f"#tabs :text('{made['name']}')")
+    visit.drawn()
+    count = int(page.get_attribute("#graph", "data-nodes") or 0)
+    assert count > 1400
+    expect(page.locator(".hint")).to_contain_text(f"{count} nodes, a tile each")
+    areas = page.evaluate(
+        """() => [...document.querySelectorAll("#graph .tiles:not(.gone, .selected)")].flatMap(
+          path => [...path.getAttribute("d").matchAll(/h([\\d.]+)v([\\d.]+)/g)].map(
+            ([, w, t]) => (Number(w) + 1) * (Number(t) + 1)))"""
+    )
+    assert len(areas) == count
+    pane = page.locator("#graph > svg")
+    box = pane.bounding_box()
     assert box is not None
-    places = []
-    for share in (0.1, 0.9):
-        small.click(position={"x": box["width"] * share, "y": box["height"] / 2})
-        places.append(page.get_attribute("#graph > svg > g", "transform"))
-        frame = small.locator(".frame").bounding_box()
-        assert frame is not None
-        assert frame["x"] <= box["x"] + box["width"] * share <= frame["x"] + frame["width"] + 1
-    assert places[0] != places[1]
-    page.click("#graph button:has-text('Fit')")
-    expect(small).not_to_be_visible()
+    each = box["width"] * (box["height"] - 40) / count  # and all have the same room
+    assert sum(0.8 * each < area < 1.1 * each for area in areas) > 0.9 * count
+    pane.hover(position={"x": box["width"] / 3, "y": box["height"] / 3})
+    expect(page.locator("#graph > .tip")).to_contain_text("line ")
+    visit.fails("grep -q redxor {}")
+    visit.algorithms("ddmin")  # halves it first
+    page.click("#start")
+    page.wait_for_selector(".run[data-status=done]")
+    page.wait_for_selector("tr[data-step='1']")
+    page.click("tr[data-step='0']")
+    visit.drawn(count)
+    page.evaluate(
+        """() => {
+          window.ways = new Set();
+          new MutationObserver(() => window.ways.add(
+            document.querySelector("#graph .tiles.inner")?.getAttribute("d")
+          )).observe(document.querySelector("#graph > svg"), { subtree: true, attributes: true });
+        }"""
+    )
+    after = len(served.ask("look", run=2, step=1, diagram=True)["diagram"]["labels"])
+    assert 500 < after < count
+    page.click("tr[data-step='1']")
+    visit.drawn(after)
+    served.wait(lambda: page.evaluate("window.ways.size") >= 3)
+    # A click leads to what is near a node, and back.
+    page.click("tr[data-step='0']")
+    visit.drawn(count)
+    pane.click(position={"x": box["width"] / 3, "y": box["height"] / 3})
+    expect(page.locator(".node.selected")).to_have_count(1)
+    expect(page.locator("#text mark").first).to_be_visible()
+    page.click("#graph button:has-text('All nodes')")
+    visit.drawn(count)
+    assert visit.complaints() == []
     visit.end()

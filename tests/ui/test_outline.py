@@ -33,6 +33,9 @@ def test_an_outline(browser: Browser, served: Serving, theme: str, width: int) -
     rows = page.locator(".outline-tree summary")
     expect(rows.first).to_contain_text("int f() {1.7 %")
     # Parts are as they follow each other, with what is within; the text shows the one chosen.
+    # The map has a tile for each part, and one for the rest of a part.
+    square = page.locator(".treemap .tiles.inner, .treemap .tiles.other").first
+    assert (square.get_attribute("d") or "").count("M") >= 80
     rows.filter(has_text="int g39").click()
     marked = page.locator("#text mark")
     expect(marked.first).to_have_text("int g39(int a) {")

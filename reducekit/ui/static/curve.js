@@ -10,8 +10,8 @@ const NAME = 26; // letters of a name at the end of a line
 
 export class CurveView {
   // `pick` is called with a run and the checks of the step that is clicked; `choose` with the number
-  // of a step of the run that is shown, and `play` to play them.
-  constructor(element, { pick, choose, play }) {
+  // of a step of the run that is shown, `play` to play them, and `key` with each key on the slider.
+  constructor(element, { pick, choose, play, key }) {
     this.choose = choose;
     this.axis = "checks";
     this.scale = "log";
@@ -29,7 +29,7 @@ export class CurveView {
       if (near) pick(near.run, near.point[0]);
     });
     this.played = h("button", { type: "button", class: "play", onclick: play });
-    this.slider = h("input", { type: "range", min: 0, max: 0, value: 0, step: "any", "aria-label": "Step", oninput: () => this.slid(), onkeydown: (event) => this.key(event) });
+    this.slider = h("input", { type: "range", min: 0, max: 0, value: 0, step: "any", "aria-label": "Step", oninput: () => this.slid(), onkeydown: key });
     this.axes = h("div", { class: "axis" }, this.played, this.slider);
     element.append(h("div", { class: "choices" }, choice("axis", [["checks", "checks"], ["time", "time"]]), choice("scale", [["linear", "lin"], ["log", "log"]])), this.svg, this.tip, this.axes);
     this.runs = [];
@@ -58,15 +58,6 @@ export class CurveView {
   slid() {
     const value = Number(this.slider.value);
     this.choose(Math.max(0, this.steps.findLastIndex((step) => step[3 + this.by] <= value + 1e-9)));
-  }
-
-  key(event) {
-    const end = this.steps.length - 1;
-    const far = Math.ceil(end / 10);
-    const to = { ArrowRight: this.chosen + 1, ArrowUp: this.chosen + 1, ArrowLeft: this.chosen - 1, ArrowDown: this.chosen - 1, Home: 0, End: end, PageUp: this.chosen + far, PageDown: this.chosen - far }[event.key];
-    if (to === undefined) return;
-    event.preventDefault();
-    this.choose(Math.max(0, Math.min(end, to)));
   }
 
   draw() {

@@ -1,15 +1,18 @@
-// The graph of a text: all of it where that is small, otherwise a neighbourhood. What lies below
-// the neighbourhood is collapsed into cones that say how many nodes they hold.
+// The graph of a text: all of it where that is small, otherwise a neighbourhood, and at first a map
+// of the nodes where they are many. What lies below a neighbourhood is collapsed into cones that say
+// how many nodes they hold.
 
 import { h, last, number } from "./dom.js";
-import { matched } from "./matching.js";
+import { matched, pairs } from "./matching.js";
 import { Picture } from "./picture.js";
 import { legend } from "./shapes.js";
+import { cones, tiles } from "./treemap.js";
 
 const WHOLE = 100; // nodes that are drawn at once
+const LARGE = 500; // nodes above which there is a map of all
 const NEAR = 40; // nodes of a neighbourhood
-const GROWTH = 40; // nodes that come when a cone is opened
 const COUNTED = 100_000;
+const LEGEND = 40; // pixels of its height
 const LETTERS = 22; // of a label
 
 export class GraphView {
@@ -24,7 +27,7 @@ export class GraphView {
       hover: (key) => this.said(key),
       open: (key) => this.opened(key),
       step: (direction) => this.step(direction),
-    });
+    }, LEGEND);
     element.append(this.hint);
     this.data = null;
   }
@@ -61,16 +64,23 @@ export class GraphView {
     return this.users.flatMap((users, node) => (users.length ? [] : [node]));
   }
 
-  // Shows what is near a node: nodes by their distance, operands before users.
+  // Shows what is near a node: nodes by their distance, operands before users. Without one, all.
   around(center, fit = true) {
     const size = this.data.labels.length;
+    if (size > LARGE && center === undefined) return this.whole();
     if (size <= WHOLE) this.shown = new Set(this.data.labels.keys());
     else {
       const from = center === undefined ? this.roots().slice(0, 12) : [center];
       this.shown = new Set(from);
       this.grow(from, NEAR, center !== undefined);
     }
-    this.draw(fit);
+    return this.draw(fit);
+  }
+
+  whole() {
+    this.shown = new Set();
+    const tree = cones(this.roots(), (node) => this.operands(node), this.data.labels.length);
+    this.present(tiles(this.data, tree, this.picture.room()), [], true);
   }
 
   grow(from, most, up = false) {
@@ -122,22 +132,22 @@ export class GraphView {
         else if (!hidden.includes(to)) hidden.push(to);
       }
       if (hidden.length) {
-        nodes.push({ key: `below ${node}`, label: `▾ ${number(this.below(hidden))}`, style: "cone", said: "hidden nodes below; Enter shows some" });
+        nodes.push({ key: `below ${node}`, label: `▾ ${number(this.below(hidden))}`, style: "cone", said: "hidden nodes below; Enter shows them" });
         lines.push({ from: String(node), to: `below ${node}` });
       }
       const above = this.users[node].filter((user) => !this.shown.has(user)).length;
       if (above) {
-        nodes.push({ key: `above ${node}`, label: `▴ ${number(above)}`, style: "cone", said: "hidden users; Enter shows some" });
+        nodes.push({ key: `above ${node}`, label: `▴ ${number(above)}`, style: "cone", said: "hidden users; Enter shows them" });
         lines.push({ from: `above ${node}`, to: String(node) });
       }
     }
+    this.present(nodes, lines, fit);
+  }
+
+  present(nodes, lines, fit) {
     this.picture.mark(this.selected === undefined ? undefined : String(this.selected), false);
     const { data } = this;
-    const kept = (drawn) => {
-      const next = drawn === data ? data.labels.map((_, node) => node) : matched(drawn, data);
-      const pairs = next.flatMap((to, node) => (to < 0 ? [] : [[node, to]]));
-      return new Map(["", "below ", "above "].flatMap((word) => pairs.map(([from, to]) => [`${word}${from}`, `${word}${to}`])));
-    };
+    const kept = (drawn) => new Map(["", "below ", "above "].flatMap((word) => pairs(drawn, data).map(([from, to]) => [`${word}${from}`, `${word}${to}`])));
     this.picture.show(nodes, lines, { fit, center: String(this.roots()[0] ?? 0), source: data, kept });
     this.kinds = new Set(nodes.map(({ style }) => style));
     this.complemented = lines.some(({ complement }) => complement);
@@ -146,11 +156,12 @@ export class GraphView {
 
   tell() {
     const size = this.data.labels.length;
-    const part = this.shown.size < size;
+    const all = !this.shown.size;
+    const part = this.shown.size < size && !all;
     const button = (words, title, action) => h("button", { type: "button", title, onclick: action }, words);
     const parts = [
-      h("span", { class: "quiet" }, part ? `${number(this.shown.size)} of ${number(size)} nodes` : `${number(size)} nodes`),
-      part ? button("From the roots", "Show what is near the roots", () => this.around(undefined)) : null,
+      h("span", { class: "quiet" }, part ? `${number(this.shown.size)} of ${number(size)} nodes` : `${number(size)} nodes${all ? ", a tile each" : ""}`),
+      part ? button(size > LARGE ? "All nodes" : "From the roots", "Begin again", () => this.around(undefined)) : null,
       part && this.selected !== undefined
         ? button("Around the selection", "Show what is near the selected node (Enter)", () => this.around(this.selected))
         : null,
@@ -169,19 +180,8 @@ export class GraphView {
   }
 
   opened(key) {
-    const [word, of] = key.split(" ");
-    if (of === undefined) {
-      this.selected = Number(word);
-      if (this.shown.size < this.data.labels.length) this.around(this.selected);
-      return;
-    }
-    const node = Number(of);
-    const near = word === "below" ? this.operands(node) : this.users[node];
-    const fresh = near.filter((each) => !this.shown.has(each)).slice(0, GROWTH);
-    for (const each of fresh) this.shown.add(each);
-    if (word === "below") this.grow(fresh, this.shown.size + GROWTH);
-    this.selected = node;
-    this.draw(false);
+    this.selected = Number(key.split(" ").pop());
+    if (this.shown.size < this.data.labels.length) this.around(this.selected);
   }
 
   select(node) {
@@ -232,7 +232,7 @@ export class GraphView {
 
   said(key) {
     const [word, of] = key.split(" ");
-    if (of !== undefined) return word === "below" ? "nodes below that are not shown: click to see some" : "users that are not shown: click to see some";
+    if (of !== undefined) return word === "below" ? "nodes below that are not shown: click to see them" : "users that are not shown: click to see them";
     const node = Number(word);
     const { labels, details, starts } = this.data;
     const operands = this.operands(node).map((each) => labels[each].split(" ").slice(0, 2).join(" "));

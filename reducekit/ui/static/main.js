@@ -296,6 +296,7 @@ async function begin() {
     },
     choose: (step) => steps.choose(step),
     play: () => steps.play(),
+    key: (event) => steps.key(event),
   });
   steps = new StepsView($("steps"), curve, showStep, async (found, goOn) => {
     await opened(found);

@@ -1,5 +1,9 @@
 // Matches the nodes of two graphs: each step renumbers the nodes and lays them out again.
 
+// Returns the pairs of nodes that are the same in two graphs.
+export const pairs = (before, after) =>
+  before === after ? after.labels.map((_, node) => [node, node]) : matched(before, after).flatMap((to, node) => (to < 0 ? [] : [[node, to]]));
+
 // Returns for each node of `before` that node of `after`, or -1 if a step has removed it.
 //
 // First those of one label and operands, then those of one label, then those that have other

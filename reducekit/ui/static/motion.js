@@ -6,13 +6,14 @@ const GLIDE = 350;
 export const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 const ease = (part) => 1 - (1 - part) ** 3;
-const between = (from, to, part) => from + (to - from) * part;
+export const between = (from, to, part) => from + (to - from) * part;
 const share = (now, begin, time) => Math.max(0, Math.min(1, (now - begin) / time));
 
 // `nodes` are {box, x, y, from}: where one comes from, or null if it is new. `lines` are paths with
 // `points` and the nodes at both `ends`. `gone` are {box, x, y} of a picture before. `views` are
-// the two transforms of the layer, and `draw` makes the path of points. Returns what ends it at once.
-export function glide({ layer, nodes, lines, gone, views: [old, view], draw }, done) {
+// the two transforms of the layer, and `draw` makes the path of points. `tiles` is called with the
+// part of the way and what is left of those that are gone. Returns what ends it at once.
+export function glide({ layer, nodes, lines, gone, views: [old, view], draw, tiles = () => {} }, done) {
   const begin = performance.now();
   const wait = gone.length ? SHRINK : 0;
   let ended = false;
@@ -40,6 +41,7 @@ export function glide({ layer, nodes, lines, gone, views: [old, view], draw }, d
     if (ended) return;
     ended = true;
     place(1);
+    tiles(1, 0);
     for (const { box } of nodes) box.removeAttribute("opacity");
     for (const { path } of lines) path.removeAttribute("opacity");
     done();
@@ -49,7 +51,7 @@ export function glide({ layer, nodes, lines, gone, views: [old, view], draw }, d
     if (ended) return;
     const now = performance.now();
     const left = 1 - share(now, begin, SHRINK);
-    for (const { box, x, y } of gone) {
+    for (const { box, x, y } of gone.filter((each) => each.box)) {
       box.setAttribute("transform", `translate(${x.toFixed(1)} ${y.toFixed(1)}) scale(${(0.6 + 0.4 * left).toFixed(3)})`);
       box.setAttribute("opacity", left.toFixed(3));
     }
@@ -57,6 +59,7 @@ export function glide({ layer, nodes, lines, gone, views: [old, view], draw }, d
     if (part === 1) finish();
     else {
       place(ease(part));
+      tiles(ease(part), left);
       requestAnimationFrame(frame);
     }
   }

@@ -1,6 +1,9 @@
-// The outline of a text: its parts within each other, each with its share of the whole.
+// The outline of a text: its parts within each other, each with its share of the whole, and a map.
 
 import { h, last, number, visible } from "./dom.js";
+import { pairs } from "./matching.js";
+import { Picture } from "./picture.js";
+import { tiles } from "./treemap.js";
 
 const OPEN = 24; // the largest parts are in view
 
@@ -9,6 +12,8 @@ export class Outline {
   constructor(element, pick) {
     this.pick = pick;
     this.element = h("div", { class: "outline-tree", hidden: true });
+    this.top = h("div", { class: "treemap" });
+    this.map = new Picture(this.top, { pick: (key) => this.reveal(Number(key)), hover: (key) => `${this.data.labels[key]}\n${this.data.details[key]}`, open: () => {}, step: () => false });
     element.append(this.element);
   }
 
@@ -30,14 +35,24 @@ export class Outline {
         : h("button", { type: "button", ...row }, words);
     }
     this.element.replaceChildren(h("p", { class: "quiet small" }, `${number(labels.length - 1)} parts and their shares of the text`), ...edges[0].map((each) => this.rows[each]));
+    this.element.prepend(this.top);
     this.element.hidden = false;
+    this.top.hidden = labels.length < 3;
+    const tree = { roots: edges[0], children: edges, weights: starts.map((start, node) => ends[node] - start) };
+    const kept = (drawn) => new Map(pairs(drawn, data).map((pair) => pair.map(String)));
+    this.map.show(this.top.hidden ? [] : tiles(data, tree, this.map.room()), [], { source: data, kept });
   }
 
   hide() {
     this.element.hidden = true;
   }
 
+  settled() {
+    return this.map.settled();
+  }
+
   select(node) {
+    this.map.mark(String(node), false);
     this.element.querySelector(".selected")?.classList.remove("selected");
     this.rows[node].classList.add("selected");
     this.pick([this.data.starts[node], this.data.ends[node]]);
@@ -49,6 +64,11 @@ export class Outline {
     let node = last(starts.length, (each) => starts[each] <= position);
     while (node && ends[node] <= position) node--;
     if (!node) return [position, position + 1];
+    return this.reveal(node);
+  }
+
+  reveal(node) {
+    const { starts, ends } = this.data;
     const row = this.rows[node];
     for (let up = row.parentElement; up !== this.element; up = up.parentElement) up.open = true;
     this.select(node);

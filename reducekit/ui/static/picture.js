@@ -1,18 +1,18 @@
 // Draws nodes and edges that were laid out: SVG that can be moved, zoomed and walked by keys.
 
 import { h, s, visible, workerUrl } from "./dom.js";
-import { Minimap } from "./minimap.js";
-import { glide, still } from "./motion.js";
+import { between, glide, still } from "./motion.js";
 import { HEIGHT, outline } from "./shapes.js";
 
 const LETTER = 7.3; // pixels, of the font of labels
-const LEGEND = 40; // pixels, at the lower end
 const READABLE = 0.5; // scale from which on labels can be read
 
 export class Picture {
-  // `pick(key, event)`, `enter(key)` and `open(key)` are called on a click, a hover and a double click.
-  constructor(element, { pick, hover, open, step, placed = () => {} }) {
+  // `pick(key, event)`, `enter(key)` and `open(key)` are called on a click, a hover and a double
+  // click. So many pixels at the lower end are left to a legend: `below`.
+  constructor(element, { pick, hover, open, step, placed = () => {} }, below = 0) {
     this.element = element;
+    this.below = below;
     this.layer = s("g");
     this.svg = s(
       "svg",
@@ -22,8 +22,7 @@ export class Picture {
       this.layer,
     );
     this.tip = h("div", { class: "tip", hidden: true });
-    this.map = new Minimap((x, y) => this.center(x, y, this.view.k));
-    element.append(this.svg, this.map.svg, this.tip);
+    element.append(this.svg, this.tip);
     this.events = { pick, hover, open, step, placed };
     this.view = { x: 0, y: 0, k: 1 };
     this.job = 0;
@@ -37,7 +36,8 @@ export class Picture {
     new ResizeObserver(() => !this.moved && this.size && this.begin()).observe(this.svg);
   }
 
-  // Shows nodes {key, label, style} and edges {from, to, complement, label} by keys.
+  // Shows nodes {key, label, style} and edges {from, to, complement, label} by keys; or nodes with
+  // the `box` of each, {left, top, width, height}, which are tiles.
   // `kept` maps the keys of the picture that was drawn before, of `source`, to those of this one:
   // such nodes glide to their new places, and the others shrink away.
   show(nodes, edges, { direction = "TB", fit = true, arrows = false, center = null, source = null, kept = () => new Map() } = {}) {
@@ -51,7 +51,6 @@ export class Picture {
       this.size = null;
       this.layer.replaceChildren();
       this.source = null;
-      this.map.hide();
       delete this.element.dataset.nodes;
       this.rest();
       return;
@@ -63,6 +62,11 @@ export class Picture {
     this.busy = true;
     this.element.toggleAttribute("data-drawing", !this.nodes.size);
     this.wanted = wanted;
+    if (nodes[0].box) {
+      this.job++;
+      this.tiled();
+      return;
+    }
     const place = new Map(nodes.map(({ key }, number) => [key, number]));
     this.worker.postMessage({
       job: ++this.job,
@@ -108,7 +112,6 @@ export class Picture {
     });
     this.layer.replaceChildren(...lines, ...boxes);
     this.lines = [...this.layer.querySelectorAll(".edge")];
-    this.map.draw(this.size, places);
     if (fit) this.begin();
     else this.move();
     this.mark(this.marked, false);
@@ -116,6 +119,48 @@ export class Picture {
     this.events.placed();
     this.glide(before);
     return this.again();
+  }
+
+  // Draws tiles: one path for all of a kind, as thousands of elements would move too slowly.
+  tiled() {
+    const { nodes, source, kept } = this.wanted;
+    const { width, height } = this.room();
+    const before = this.nodes;
+    const next = this.source && source ? kept(this.source) : new Map();
+    this.nodes = new Map(nodes.map(({ key, style, box: place }) => [key, { style, place, x: place[0], y: place[1] }]));
+    for (const [old, key] of next) if (this.nodes.has(key)) this.nodes.get(key).from = before.get(old)?.place;
+    const gone = [...before].flatMap(([key, { place }]) => (place && !next.has(key) ? [{ place }] : []));
+    const paths = new Map([...new Set(["gone", ...nodes.map(({ style }) => style), "selected"])].map((style) => [style, s("path", { class: `tiles ${style}` })]));
+    const labels = s("g", { class: "labels" }, nodes.map(({ label, box: [x, y, , t] }) => (label ? s("text", { x: x + 4, y: y + t / 2 }, visible(label)) : null)));
+    Object.assign(this, { source, paths, lines: [], size: [width, height], busy: true });
+    this.layer.replaceChildren(...paths.values(), labels);
+    this.element.removeAttribute("data-drawing");
+    this.element.dataset.nodes = nodes.length;
+    this.begin();
+    this.mark(this.marked, false);
+    const tiles = (part, left) => {
+      const ways = Object.fromEntries([...paths.keys()].map((style) => [style, ""]));
+      for (const { style, place, from } of this.nodes.values()) if (from || part) ways[style] += square(from ? place.map((to, side) => between(from[side], to, part)) : place);
+      for (const { place: [x, y, w, t] } of left ? gone : []) ways.gone += square([x + (w * (1 - left)) / 5, y + (t * (1 - left)) / 5, w * (0.6 + 0.4 * left), t * (0.6 + 0.4 * left)]);
+      for (const [style, path] of paths) if (style !== "selected") path.setAttribute("d", ways[style]);
+      labels.setAttribute("opacity", part === 1 ? 1 : 0);
+    };
+    const end = () => {
+      this.finish = null;
+      this.busy = false;
+      this.again();
+    };
+    const moves = !still() && [...this.nodes.values()].some(({ from }) => from);
+    if (!moves) tiles(1, 0);
+    this.finish = moves ? glide({ layer: this.layer, nodes: [], lines: [], gone, views: [this.view, this.view], draw: curve, tiles }, end) : null;
+    if (!moves) end();
+  }
+
+  // Returns the tile at which an event is.
+  tile({ clientX, clientY }) {
+    const { left, top } = this.svg.getBoundingClientRect();
+    const [x, y] = [(clientX - left - this.view.x) / this.view.k, (clientY - top - this.view.y) / this.view.k];
+    return [...this.nodes].find(([, { place }]) => place && place[0] <= x && x < place[0] + place[2] && place[1] <= y && y < place[1] + place[3])?.[0] ?? null;
   }
 
   // Leads from the picture before to this one, unless it shows something else.
@@ -133,7 +178,7 @@ export class Picture {
       const [was, now] = [before.nodes.get(old), this.nodes.get(key)];
       if (was && now) now.from = [was.x, was.y];
     }
-    const gone = [...before.nodes].flatMap(([key, node]) => (next.has(key) ? [] : [node]));
+    const gone = [...before.nodes].flatMap(([key, node]) => (next.has(key) || !node.box ? [] : [node]));
     const cut = before.lines.filter(({ ends }) => ends.some((key) => !next.has(key)));
     const { x, y, k } = before.view;
     const ghosts = s("g", { class: "ghosts", "aria-hidden": "true", transform: `translate(${x.toFixed(1)} ${y.toFixed(1)}) scale(${k.toFixed(4)})` }, cut, gone.map(({ box }) => box));
@@ -173,14 +218,15 @@ export class Picture {
   }
 
   mark(key, reveal = true) {
-    for (const { box } of this.nodes.values()) box.classList.remove("selected");
+    for (const { box } of this.nodes.values()) box?.classList.remove("selected");
     for (const line of this.lines || []) {
       line.classList.toggle("near", key !== undefined && key !== null && line.ends.includes(key));
     }
     this.marked = key;
     const found = this.nodes.get(key);
+    this.paths?.get("selected").setAttribute("d", found?.place ? square(found.place) : "");
     if (!found) return false;
-    found.box.classList.add("selected");
+    found.box?.classList.add("selected");
     if (reveal) this.reveal(found);
     return true;
   }
@@ -202,10 +248,10 @@ export class Picture {
     this.move();
   }
 
-  // The size of the pane without the legend.
+  // The size of the pane without what lies over its lower end.
   room() {
     const { width, height } = this.svg.getBoundingClientRect();
-    return { width, height: Math.max(0, height - LEGEND) };
+    return { width, height: Math.max(0, height - this.below) };
   }
 
   // Shows all that is drawn.
@@ -248,8 +294,6 @@ export class Picture {
   move() {
     const { x, y, k } = this.view;
     this.layer.setAttribute("transform", `translate(${x.toFixed(1)} ${y.toFixed(1)}) scale(${k.toFixed(4)})`);
-    const { width, height } = this.svg.getBoundingClientRect();
-    this.map.framed(this.view, width, height);
   }
 
   moving() {
@@ -257,7 +301,7 @@ export class Picture {
     let from = null;
     const key = (event) => {
       const box = event.target.closest(".node");
-      return box ? box.dataset.key : null;
+      return box ? box.dataset.key : this.tile(event);
     };
     svg.addEventListener("pointerdown", (event) => {
       this.finish?.();
@@ -316,6 +360,7 @@ export class Picture {
   }
 }
 
+const square = ([x, y, w, t]) => `M${x.toFixed(1)} ${y.toFixed(1)}h${Math.max(0.5, w - 1).toFixed(1)}v${Math.max(0.5, t - 1).toFixed(1)}h${-Math.max(0.5, w - 1).toFixed(1)}z`;
 const wide = (label) => Math.max(28, label.length * LETTER + 14);
 
 function curve(points) {

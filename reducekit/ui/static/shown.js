@@ -253,7 +253,7 @@ export async function showStep(run, step, last) {
   if (shown.step === undefined) {
     shown.size = null;
     await catchUp();
-    await graph.settled();
+    await Promise.all([graph.settled(), outline.settled()]);
     return;
   }
   try {
@@ -266,7 +266,7 @@ export async function showStep(run, step, last) {
     shown.size = state.runs.get(run).state.size;
     facts(found.size);
     result();
-    await graph.settled();
+    await Promise.all([graph.settled(), outline.settled()]);
   } catch (error) {
     note(error.message);
   }

@@ -95,11 +95,12 @@ export class StepsView {
   }
 
   key(event) {
-    const move = { ArrowDown: -1, ArrowUp: 1 }[event.key];
+    const end = this.steps.length - 1;
+    const move = { ArrowDown: -1, ArrowUp: 1, ArrowLeft: -1, ArrowRight: 1, Home: -end, End: end }[event.key];
     if (!move) return;
     event.preventDefault();
-    this.choose(Math.max(0, Math.min(this.steps.length - 1, this.chosen + move)));
-    this.table.querySelector("[aria-selected=true]")?.focus();
+    this.choose(Math.max(0, Math.min(end, this.chosen + move)));
+    if (this.table.contains(event.target)) this.table.querySelector("[aria-selected=true]")?.focus();
   }
 
   // Shows a step: its text above, what it changed here. `look`: somebody has chosen it.
