@@ -122,8 +122,8 @@ def brief(watched: Watched) -> Text:
     if progress.waited >= SLOW and not watched.paused and finished is None:
         found.append(f"\na check has been running for {progress.waited:.0f} s", "yellow")
     else:
-        said = progress.pass_name if finished is None else finished.stopped
-        found.append(f"\n{printable(said or 'none helps any more')}", "dim")
+        said = progress.pass_name if finished is None else finished.stopped or "none helps any more"
+        found.append(f"\n{printable(said)}", "dim")
     return found
 
 

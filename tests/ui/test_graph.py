@@ -109,7 +109,7 @@ def test_a_map_of_many_nodes_melts(browser: Browser, served: Serving) -> None:
     visit.drawn()
     count = int(page.get_attribute("#graph", "data-nodes") or 0)
     assert count > 1400
-    expect(page.locator(".hint")).to_contain_text(f"{count} nodes, a tile each")
+    expect(page.locator(".hint")).to_contain_text(f"{count:,} nodes, a tile each")
     areas = page.evaluate(
         """() => [...document.querySelectorAll("#graph .tiles:not(.gone, .selected)")].flatMap(
           path => [...path.getAttribute("d").matchAll(/h([\\d.]+)v([\\d.]+)/g)].map(
