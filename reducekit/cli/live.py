@@ -183,7 +183,7 @@ def watch(
             raise UsageError(f"--tui {NEEDS_TEXTUAL}")
         if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
             raise UsageError("--tui needs a terminal")
-        if not _moves_cursor():
+        if not moves_cursor():
             raise UsageError("--tui needs a terminal that can move its cursor: set TERM")
     limit = Limit(
         options.max_checks, options.max_time, options.until, quick=options.effort == "quick"
@@ -193,7 +193,7 @@ def watch(
     progress = Progress(limit=limit)
     if quiet:
         yield Watcher()
-    elif sys.stderr.isatty() and _moves_cursor():
+    elif sys.stderr.isatty() and moves_cursor():
         from reducekit.usage.block import Watched
         from reducekit.usage.redrawing import keys  # with Rich, a fifth of a second
 
@@ -222,7 +222,8 @@ def _has_textual() -> bool:
     return importlib.util.find_spec("textual") is not None
 
 
-def _moves_cursor() -> bool:
+def moves_cursor() -> bool:
+    """Return whether the terminal takes more than plain text."""
     return os.environ.get("TERM", "dumb") not in ("", "dumb", "unknown")
 
 

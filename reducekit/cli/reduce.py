@@ -16,7 +16,7 @@ import click
 
 from reducekit import registry
 from reducekit.cli.command import PATH, Command, adding, click_option, declared, file, flag
-from reducekit.cli.live import watch
+from reducekit.cli.live import moves_cursor, watch
 from reducekit.cli.process import (
     INTERRUPTED,
     STANDARD_INPUT,
@@ -32,7 +32,7 @@ from reducekit.format import Format
 from reducekit.session import Failure, Options, Session
 from reducekit.session.place.inputs import earlier_run, naming, refuse_blank, refuse_other_format
 from reducekit.session.report import Report
-from reducekit.usage.messages import summary
+from reducekit.usage.messages import ending, summary
 
 _BINARY = b"\x7fELF"
 
@@ -229,7 +229,13 @@ def run(
     if json:
         print(report.json())
     elif not quiet:
-        print(summary(report), file=sys.stderr if filters else sys.stdout)
+        stream: Any = sys.stderr if filters else sys.stdout
+        if stream.isatty():
+            colour = not os.environ.get("NO_COLOR") and moves_cursor()
+            said = ending(report, colour=colour, journal=options.journal)
+            print(said, file=getattr(stream, "styled", stream))
+        else:
+            print(summary(report), file=stream)
     return exit_code(report)
 
 

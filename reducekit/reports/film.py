@@ -182,19 +182,13 @@ def _same(before: Sequence[Box], after: Sequence[Box]) -> list[int]:
     numbers; among equal ones in their order.
     """
 
-    def with_operands(boxes: Sequence[Box], box: Box) -> object:
-        return box.tip, *(boxes[target(edge)].label for edge in box.edges)
-
-    def words(_: Sequence[Box], box: Box) -> object:
-        return box.tip
-
-    def without_numbers(_: Sequence[Box], box: Box) -> object:
-        return "".join("0" if letter.isdigit() else letter for letter in box.tip), box.kind
-
+    signs: tuple[Callable[[Sequence[Box], Box], object], ...] = (
+        lambda boxes, box: (box.tip, *(boxes[target(edge)].label for edge in box.edges)),
+        lambda _, box: box.tip,
+        lambda _, box: ("".join("0" if c.isdigit() else c for c in box.tip), box.kind),
+    )
     found = [-1] * len(after)
     taken: set[int] = set()
-    signs: tuple[Callable[[Sequence[Box], Box], object], ...]
-    signs = (with_operands, words, without_numbers)
     for sign in signs:
         free = defaultdict[object, list[int]](list)
         for number in reversed(range(len(before))):

@@ -49,7 +49,8 @@ _PAGE = """\
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none';
+ style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
 <title>{title}</title>
@@ -118,7 +119,7 @@ def page(account: Account, film: Film | None = None, version: str | None = None)
     parts = chain(
         _opening(account, last),
         _result(account),
-        _melt(account, film),
+        () if film is None else (_MELT.format(film.figure(_story(account))),),
         _failure(account, last),
         _left(last),
         _curves(account),
@@ -127,9 +128,12 @@ def page(account: Account, film: Film | None = None, version: str | None = None)
         _passes(account.passes),
         _facts(account, last, version),
     )
-    return _PAGE.format(
-        policy=escape(_policy(style)), title=_said(title), style=style, main="\n".join(parts)
-    )
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    main = "\n".join(parts)
+    return _PAGE.format(digest=digest, title=_said(title), style=style, main=main)
+
+
+_MELT = "<h2>How it got there</h2><figure>{}</figure>"
 
 
 def _story(account: Account) -> str:
@@ -224,11 +228,6 @@ def _output(text: str | bytes) -> list[str]:
     if isinstance(text, str):
         text = text.encode("utf-8", "surrogatepass")
     return excerpt(text, _OUTPUT_LINES, _COLUMNS)
-
-
-def _melt(account: Account, film: Film | None) -> Iterator[str]:
-    if film is not None:
-        yield f"<h2>How it got there</h2><figure>{film.figure(_story(account))}</figure>"
 
 
 def _failure(account: Account, last: Ending) -> Iterator[str]:
@@ -392,12 +391,6 @@ def _facts(account: Account, last: Ending, version: str | None) -> Iterator[str]
         if value:
             yield f"<dt>{_said(name)}</dt><dd><code>{_said(value)}</code></dd>"
     yield "</dl>"
-
-
-def _policy(style: str) -> str:
-    """Return a policy that allows this page's style sheet and nothing else."""
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    return f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
 
 
 def _said(text: str) -> str:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 from reducekit.errors import OtherFormatError, ReducekitError
 from reducekit.session.report import Remaining, Report
 from reducekit.session.runs.golden import GoldenRunError, Problem
-from reducekit.text import shortened
+from reducekit.text import excerpt, printable_lines, shortened
 
 _SPELLED = {"command": "--cmd", "journal": "--no-journal", "output": "-o", "lenient": "--lenient"}
 _OPTION = re.compile(r"`([a-z][a-z_]*)`")
@@ -37,6 +38,9 @@ _LINES = 12  # of output in the summary
 _COLUMNS = 300
 _ROWS = 8  # lines about other failures, and about changes of this one
 _PARTS = 20  # lines about the remaining parts of the input
+_line = partial(shortened, most=_COLUMNS)
+_SHORT = 10  # lines of a result that a terminal shows
+_COLOURS = {"bytes": "1;32", "failure": "31", "stopped": "33", "$": "1", "next:": "36"}
 
 
 def spelled(message: str) -> str:
@@ -116,6 +120,22 @@ def summary(report: Report[bytes]) -> str:
     return "\n".join(lines)
 
 
+def ending(report: Report[bytes], *, colour: bool, journal: bool) -> str:
+    """Return the summary, a short result, and what to type next, as a terminal shows them."""
+    lines = printable_lines(summary(report)).split("\n")
+    if report.output is not None:
+        shown = excerpt(report.text, _SHORT + 1, _COLUMNS)
+        lines += ["", *shown] if len(shown) <= _SHORT else []
+        if journal and not report.early:
+            lines += ["", f"next: reducekit report {shlex.quote(str(report.output))} --issue"]
+    words = (line.split(maxsplit=1)[:1] for line in lines)
+    codes = [_COLOURS.get("".join(word)) for word in words] if colour else [None] * len(lines)
+    return "\n".join(
+        f"\x1b[{code}m{line}\x1b[m" if code else line
+        for code, line in zip(codes, lines, strict=True)
+    )
+
+
 def _sizes(sizes: Mapping[str, tuple[int, int]], label: int) -> Iterator[str]:
     """Yield each measure before and after, in columns."""
     old_width = max((len(f"{before:,}") for before, _ in sizes.values()), default=0)
@@ -144,11 +164,6 @@ def _excerpt(text: bytes) -> list[str]:
     lines = text.decode("utf-8", "backslashreplace").expandtabs().splitlines()
     shown = [_line(line) for line in lines[:_LINES]]
     return shown + ([f"... {len(lines) - _LINES} more lines"] if len(lines) > _LINES else [])
-
-
-def _line(text: str) -> str:
-    """Return a line suitable for a terminal."""
-    return shortened(text, _COLUMNS)
 
 
 def _few(rows: Iterable[str], most: int = _ROWS) -> list[str]:

@@ -148,3 +148,20 @@ def test_a_hung_command_is_heard_of(tool: Tool) -> None:
     )
     assert "running the command on it" in done.stderr
     assert Path(tool.folder / "in.smt2").read_text() == SCRIPT
+
+
+def test_the_end_shows_a_short_result_and_what_is_next(tool: Tool) -> None:
+    tool.write("in.smt2", SCRIPT)
+    tool.script("test.sh", 'grep -q "= 17" "$1"')
+    words = ("smt2", "in.smt2", "--oracle", "./test.sh", "--restart")
+    for plain in ("", "1"):
+        terminal = Terminal(tool, *words, NO_COLOR=plain)
+        assert terminal.end() == 0
+        rows = [row.rstrip() for row in terminal.text.split("\n")]
+        assert rows[-2] == "next: reducekit report in.reduced.smt2 --issue"
+        result = (tool.folder / "in.reduced.smt2").read_text().splitlines()
+        assert rows[-3 - len(result) : -3] == result
+        assert ("\x1b[1;32m  bytes " in terminal.raw) == (not plain)
+    piped = tool(*words).out
+    assert "next:" not in piped
+    assert "\x1b" not in piped

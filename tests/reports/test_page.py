@@ -127,7 +127,7 @@ def test_the_policy_allows_our_style_and_nothing_else(tmp_path: Path) -> None:
     (style,) = re.findall(r"<style>(.*?)</style>", html, re.DOTALL)
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     policy = dict(elements(html).attributes)
-    assert f"default-src &#x27;none&#x27;; style-src &#x27;sha256-{digest}&#x27;" in html
+    assert f"default-src 'none';\n style-src 'sha256-{digest}'; base-uri 'none';" in html
     assert "http" not in (policy["content"] or "")
     # The one link is the input, in the page itself.
     links = re.findall(r"(?:src|href|url)\s*[=(]\S{0,30}", html)
