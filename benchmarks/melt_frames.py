@@ -1,8 +1,8 @@
 """Counts the frames in which the page draws the steps of a reduction of a large graph.
 
 `python -m benchmarks.melt_frames [NODES]`, with Debian's Chromium: a random BTOR graph of that many
-nodes (2,000) is reduced on the page, and its steps are played. A frame is one in which the graph,
-or the map of its nodes, is drawn anew.
+nodes (2,000) is reduced on the page, and its steps are played. A frame is one redrawing of the
+graph, or of the map of its nodes.
 """
 
 from __future__ import annotations

@@ -107,7 +107,7 @@ def numbers(watched: Watched) -> Text:
 
 
 def brief(watched: Watched) -> Text:
-    """Return what is worth three lines on low screens, beside the size in large digits."""
+    """Return three lines for low screens, which show the size in large digits next to them."""
     progress, finished = watched.progress, watched.progress.finished
     if not progress.size:
         return Text("reading the input")

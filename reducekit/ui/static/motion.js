@@ -12,7 +12,7 @@ const share = (now, begin, time) => Math.max(0, Math.min(1, (now - begin) / time
 // `nodes` are {box, x, y, from}: where one comes from, or null if it is new. `lines` are paths with
 // `points` and the nodes at both `ends`. `gone` are {box, x, y} of a picture before. `views` are
 // the two transforms of the layer, and `draw` makes the path of points. `tiles` is called with the
-// part of the way and what is left of those that are gone. Returns what ends it at once.
+// part of the way and the part that the gone ones still have. Returns a function that ends it at once.
 export function glide({ layer, nodes, lines, gone, views: [old, view], draw, tiles = () => {} }, done) {
   const begin = performance.now();
   const wait = gone.length ? SHRINK : 0;
