@@ -40,30 +40,22 @@ def converted(text: bytes, source: str | None, target: str) -> Converted:
     Raises ParseError or UsageError.
     """
     text = unpack(text)
-    if target in LANGUAGES and source != CNF and not _CNF_HEADER.match(text):
-        # Of any API that can be played, not only those that have a notation here.
-        trace = read_trace(text, None if source is None else FORMAT_OF[_API[source]])
+    if source == CNF or (source is None and _CNF_HEADER.match(text)):
+        return _of_cnf(text, target)
+    trace = read_trace(text, None if source is None else FORMAT_OF[_API[source]])
+    # Of any API that can be played, not only those that have a notation here.
+    if target in LANGUAGES:
         made, left_out = program(trace, target, None if source is None else _API[source])
         return Converted(made, _left_out(left_out, "the library"))
-    if target == SMT2 and source != CNF and not _CNF_HEADER.match(text):
-        trace = read_trace(text, None if source is None else FORMAT_OF[_API[source]])
+    if target == SMT2:
         script, left_out = to_smt2(trace.calls, find_model(trace))
         return Converted(script, _left_out(left_out, "SMT-LIB"))
-    if target == SMT2:
-        raise UsageError("a CNF is not converted to SMT-LIB")
-    notation = detected(text) if source is None else source
-    if notation == CNF:
-        if target == CNF:
-            return Converted(text)
-        if target in LANGUAGES:
-            trace = Trace(from_cnf(text, "ipasir"), "words", text)
-            return Converted(program(trace, target, "ipasir")[0])
-        if target == ICNF:
-            return Converted(to_icnf(from_cnf(text), "lingeling"))
-        calls = from_cnf(text, _API[target])
-        return Converted(print_trace(calls, FORMAT_OF[_API[target]]))
-    api = _API[notation]
-    trace = read_trace(text, FORMAT_OF[api])
+    if source is None and trace.format not in _NOTATION:
+        raise UsageError(
+            f"traces in the format {trace.format} cannot be converted, only those of "
+            f"{', '.join(_API.values())}"
+        )
+    api = _API[source or _NOTATION[trace.format]]
     given, unsaid = _in_words_of(trace, api, source)
     if target == CNF:
         return Converted(to_cnf(given, api), _only_last(given, api))
@@ -72,6 +64,19 @@ def converted(text: bytes, source: str | None, target: str) -> Converted:
     calls, left_out = convert(given, api, _API[target])
     notes = _left_out((*unsaid, *left_out), target)
     return Converted(print_trace(calls, FORMAT_OF[_API[target]]), notes)
+
+
+def _of_cnf(text: bytes, target: str) -> Converted:
+    if target == CNF:
+        return Converted(text)
+    if target == SMT2:
+        raise UsageError("a CNF is not converted to SMT-LIB")
+    if target in LANGUAGES:
+        trace = Trace(from_cnf(text, "ipasir"), "words", text)
+        return Converted(program(trace, target, "ipasir")[0])
+    if target == ICNF:
+        return Converted(to_icnf(from_cnf(text), "lingeling"))
+    return Converted(print_trace(from_cnf(text, _API[target]), FORMAT_OF[_API[target]]))
 
 
 def _in_words_of(
@@ -92,19 +97,6 @@ def _in_words_of(
             f"{', '.join((*_API.values(), *SOURCES))}"
         )
     return trace.calls, ()
-
-
-def detected(text: bytes) -> str:
-    """Return the notation of a text. Raises ParseError or UsageError."""
-    if _CNF_HEADER.match(text):
-        return CNF
-    found = read_trace(text).format
-    if found not in _NOTATION:
-        raise UsageError(
-            f"traces in the format {found} cannot be converted, only those of "
-            f"{', '.join(_API.values())}"
-        )
-    return _NOTATION[found]
 
 
 def _only_last(calls: Sequence[Call], api: str) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from reducekit.frontends.trace.model.chart import diagram
 from reducekit.frontends.trace.model.check import find_model, problems
 from reducekit.frontends.trace.model.definition import Model
 from reducekit.frontends.trace.model.loader import load_model
-from reducekit.frontends.trace.own_oracle import Learnt, in_words, replay_oracle
+from reducekit.frontends.trace.own_oracle import in_words, replay_oracle
 from reducekit.frontends.trace.passes.drop import used_variables
 from reducekit.frontends.trace.passes.lglddtrace import paper_schedule
 from reducekit.frontends.trace.passes.options import OptionMode
@@ -189,17 +189,13 @@ class Traces(Offering):
         """Replay the trace against the library of its API; candidates are replayed there."""
         trace, model = self._read(request.text)
 
-        def frontend_of(learnt: Learnt) -> Traces:
-            return Traces(
-                model,
-                options=self._options,
-                keep_calls=self._keep_calls,
-                format=trace.format,
-                last=learnt.last,
-                keeps_result=learnt.keeps_result,
-                first_failing=learnt.first_failing,
-            )
-
+        frontend_of = partial(
+            Traces,
+            model,
+            options=self._options,
+            keep_calls=self._keep_calls,
+            format=trace.format,
+        )
         return replay_oracle(request, self._target, trace, model, frontend_of)
 
     def opener(

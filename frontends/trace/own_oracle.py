@@ -18,7 +18,6 @@ from reducekit.frontends.trace.language.calls import Call, Trace, with_result
 from reducekit.frontends.trace.language.text import head_length, print_trace, read_trace, reader
 from reducekit.frontends.trace.model.check import check
 from reducekit.frontends.trace.model.definition import Model
-from reducekit.frontends.trace.passes.view import FirstFailing
 from reducekit.frontends.trace.player import (
     DEFAULT_LIMITS,
     Library,
@@ -42,26 +41,17 @@ _NEEDS_COMMAND = ("reference", "cost", "unstable", "stdin")
 _OTHER_FAILURES = ("exit_code", "slower_than", "match_out", "match_err")
 
 
-@dataclass(frozen=True, slots=True)
-class Learnt:
-    """What the first replay tells the frontend."""
-
-    last: Callable[[bytes], int | None]
-    keeps_result: bool
-    first_failing: FirstFailing | None
-
-
 def replay_oracle(
     request: OracleRequest,
     target: Target,
     trace: Trace,
     model: Model,
-    frontend_of: Callable[[Learnt], Format],
+    frontend_of: Callable[..., Format],
 ) -> OwnOracle:
     """Replay a trace, and return how its candidates are checked.
 
-    `frontend_of` makes the frontend that reduces it. Raises NotInterestingError with what can be
-    done if the trace does not fail.
+    `frontend_of` makes the frontend that reduces it, by what the first replay has shown. Raises
+    NotInterestingError with what can be done if the trace does not fail.
     """
     for name in _NEEDS_COMMAND:
         if request.failure[name]:
@@ -121,10 +111,10 @@ def replay_oracle(
                 lawful=lawful,
                 hangs=hangs,
             )
-        learnt = Learnt(
-            crashes.last,
-            outcome.kind == "mismatch" and replays.checks is None,
-            None if many is None else many.first,
+        frontend = frontend_of(
+            last=crashes.last,
+            keeps_result=outcome.kind == "mismatch" and replays.checks is None,
+            first_failing=None if many is None else many.first,
         )
         recorded = any(call.result is not None for call in trace.calls)
         head = target.head(trace.format)
@@ -135,7 +125,7 @@ def replay_oracle(
             return head + text[head_length(text) :] if head else text
 
         return OwnOracle(
-            frontend_of(learnt),
+            frontend,
             _replay_command(replace(target, model=api)),
             replays.opener(crashes, executors),
             replace(

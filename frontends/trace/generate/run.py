@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from reducekit.frontends.trace.language.calls import Call, Value
-from reducekit.frontends.trace.model.compiler import compiled
 from reducekit.frontends.trace.model.conditions import Code
 from reducekit.frontends.trace.model.definition import CallModel, Model, Step
-from reducekit.frontends.trace.model.machine import Machine
+from reducekit.frontends.trace.model.machine import Machine, compiled
 from reducekit.frontends.trace.model.structure import ModelError
 
 Play = Callable[[Sequence[Call]], Sequence[Value | None]]

@@ -68,23 +68,25 @@ class Trace:
 
 
 class Lazy(Sequence[T]):
-    """A sequence whose elements are made when they are asked for."""
+    """A sequence of `count` elements, each made by a function of its index when it is asked for."""
 
-    __slots__ = ()
+    __slots__ = ("_count", "_make")
 
-    def made(self, index: int) -> T:
-        """Return the element at an index, which is at least 0 and below the length."""
-        raise NotImplementedError
+    def __init__(self, count: int, make: Callable[[int], T]) -> None:
+        self._count = count
+        self._make = make
+
+    def __len__(self) -> int:
+        return self._count
 
     @overload
     def __getitem__(self, at: int) -> T: ...
     @overload
     def __getitem__(self, at: slice) -> Sequence[T]: ...
     def __getitem__(self, at: Any) -> Any:
-        """Return an element, or some as a list."""
         if isinstance(at, slice):
-            return [*map(self.made, range(*at.indices(len(self))))]
-        return self.made(range(len(self))[at])
+            return [*map(self._make, range(*at.indices(self._count)))]
+        return self._make(range(self._count)[at])
 
 
 class Interned(Lazy[Call]):
@@ -93,15 +95,9 @@ class Interned(Lazy[Call]):
     __slots__ = ("distinct", "kinds")
 
     def __init__(self, kinds: array[int], distinct: Sequence[Call]) -> None:
+        super().__init__(len(kinds), lambda index: distinct[kinds[index]])
         self.kinds = kinds
         self.distinct = distinct
-
-    def __len__(self) -> int:
-        return len(self.kinds)
-
-    def made(self, index: int) -> Call:
-        """Return a call."""
-        return self.distinct[self.kinds[index]]
 
     def __iter__(self) -> Iterator[Call]:
         return map(self.distinct.__getitem__, self.kinds)
@@ -114,25 +110,21 @@ class LongTrace(Lazy[Call]):
     the first one from `begin` on, and stands in line `lines[i]`.
     """
 
-    __slots__ = ("begin", "ends", "lines", "plain", "text")
+    __slots__ = ("begin", "ends", "plain", "text")
 
     def __init__(
         self, text: bytes, plain: Interned, begin: int, ends: array[int], lines: array[int]
     ) -> None:
+        def made(index: int) -> Call:
+            call = plain[index]
+            raw = text[ends[index - 1] if index else begin : ends[index]]
+            return Call(call.name, call.arguments, lines[index], call.result, raw)
+
+        super().__init__(len(ends), made)
         self.text = text
         self.begin = begin
         self.plain = plain
         self.ends = ends
-        self.lines = lines
-
-    def __len__(self) -> int:
-        return len(self.ends)
-
-    def made(self, index: int) -> Call:
-        """Return a call with its line and bytes."""
-        call = self.plain[index]
-        raw = self.text[self.ends[index - 1] if index else self.begin : self.ends[index]]
-        return Call(call.name, call.arguments, self.lines[index], call.result, raw)
 
 
 def plain(calls: Sequence[Call]) -> Sequence[Call]:

@@ -1,4 +1,4 @@
-"""The small language of conditions in model files: a few of Python's expressions.
+"""The small language of conditions and effects in model files: a few of Python's expressions.
 
 The idea is that Python reads them and we only choose: `ast` parses a text, each node that is
 not listed here is refused, and names are looked up in the model. The result is the text of a
@@ -9,6 +9,9 @@ itself is described in `docs/trace-models.md`.
     condition:  or, and, not, = != < <= > >=, + - * /, numbers, 'words', true, false,
                 arguments, `result`, counters and flags (`open`, `frozen(lit)`),
                 `state in NAME`, unanswered, min max abs length, functions of the hooks
+    effect:     TARGET = EXPR | TARGET += EXPR | TARGET -= EXPR | clear NAME | clear all
+                | goto STATE [or STATE ...], then [for V in FLAG | for V in LOW..HIGH],
+                then [when CONDITION]
 """
 
 from __future__ import annotations
@@ -305,3 +308,127 @@ def _joined(sign: str, codes: list[Code], kind: Kind, function: str = "") -> Cod
 
 def _shown(node: ast.expr) -> str:
     return repr(ast.unparse(node)[:40])
+
+
+_ASSIGNMENT = re.compile(r"([^=]*?)\s*(=|\+=|-=)(?!=)\s*(.*)")
+_DOMAIN = re.compile(r"([A-Za-z_]\w*)\s+in\s+(.*?)\s*(?:\.\.\s*(.*))?")
+
+
+def compile_effect(text: str, scope: Scope) -> list[str]:
+    """Compile an effect to lines of Python. Raises LanguageError with what was expected.
+
+    An effect that mentions `result` happens only where the result is known.
+    """
+    head, loop, condition = _split(text, scope)
+    inner = scope
+    # From the outside in: the list of arguments, the loop, the condition, the statement.
+    lines: list[str] = []
+    indent = ""
+    if loop is not None:
+        variable, opening, flag = loop
+        entity = Name("v_", "word" if flag and flag.per.startswith("handle:") else "number")
+        inner = replace(scope, names={**scope.names, variable: entity})
+        lines.append(opening)
+        indent = "    "
+    used: frozenset[str] = frozenset()
+    if condition:
+        code = compile_condition(condition, inner)
+        used |= code.names
+        lines.append(f"{indent}if {code.text}:")
+        indent += "    "
+    statement, names = _statement(head, inner)
+    used |= names
+    starred = sorted(name for name in used if name in inner.names and inner.names[name].star)
+    if starred:
+        if len(starred) > 1 or loop is not None:
+            raise LanguageError(f"only one list of arguments, and no 'for', may occur in {text!r}")
+        name = inner.names[starred[0]]
+        lines = [f"for {name.code} in {name.code}s:", *("    " + line for line in lines)]
+        indent += "    "
+    lines += [indent + line for line in statement]
+    # The bounds of a loop may name the result, too; they are compiled already.
+    if "result" in used or (loop is not None and re.search("[^a-z_]r[^a-z_]", loop[1])):
+        lines = ["if r is not None:", *("    " + line for line in lines)]
+    return lines
+
+
+def _split(text: str, scope: Scope) -> tuple[str, tuple[str, str, Variable | None] | None, str]:
+    """Split an effect into its statement, loop (variable, opening line, flag), and condition."""
+    rest, _, condition = _part(text, "when")
+    statement, looping, domain = _part(rest, "for")
+    if not looping:
+        return statement, None, condition
+    found = _DOMAIN.fullmatch(domain)
+    if found is None:
+        raise LanguageError(f"expected 'for NAME in FLAG' or 'for NAME in LOW..HIGH', in {text!r}")
+    variable, where, high = found.groups()
+    flag = scope.variables.get(where)
+    if high is None and flag is not None and flag.per:
+        if not flag.flag or flag.initial:
+            raise LanguageError(f"expected a flag that is false at first in {text!r}")
+        # A copy: the statement may change the very flag that is looped over.
+        return statement, (variable, f"for v_ in tuple(d[{flag.slot}]):", flag), condition
+    if high is None:
+        raise LanguageError(f"expected '..' and a number after {where!r}, in {text!r}")
+    low, end = (compile_value(each, scope, "number").text for each in (where, high))
+    return statement, (variable, f"for v_ in range({low}, {end} + 1):", None), condition
+
+
+def _part(text: str, word: str) -> tuple[str, bool, str]:
+    """Split a text at the first standalone keyword; a missing part is empty."""
+    before, *after = re.split(rf"\b{word}\b", text, maxsplit=1)
+    return before.strip(), bool(after), "".join(after).strip()
+
+
+def _statement(text: str, scope: Scope) -> tuple[list[str], frozenset[str]]:
+    """Compile the statement of an effect: its lines, and the names in it."""
+    verb, _, rest = text.partition(" ")
+    if verb == "goto":
+        mask = 0
+        for state in re.split(r"\bor\b", rest):
+            mask |= scope.mask(state.strip())
+        return [f"m.mask = {mask}"], frozenset()
+    if verb == "clear" and rest.strip() == "all":
+        return ["m.clear()"], frozenset()
+    if verb == "clear":
+        variable = scope.lookup(rest.strip())
+        if variable.per:
+            return [f"d[{variable.slot}].clear()"], frozenset()
+        initial = bool(variable.initial) if variable.flag else variable.initial
+        return [f"d[{variable.slot}] = {initial!r}"], frozenset()
+    found = _ASSIGNMENT.fullmatch(text)
+    if found is None:
+        raise LanguageError(f"expected '=', '+=' or '-=', 'clear' or 'goto' in {text!r}")
+    target, sign, value_text = found.groups()
+    name, variable, key = compile_target(parse(target), scope)
+    value = compile_value(value_text, scope)
+    names = value.names | key.names | {name}
+    if value.kind != ("truth" if variable.flag else "number"):
+        what = "a condition" if variable.flag else "a number"
+        raise LanguageError(f"expected {what} after {sign!r}, found a {value.kind} in {text!r}")
+    if variable.flag:
+        if sign != "=":
+            raise LanguageError(f"expected '=' after the flag {name!r} in {text!r}")
+        return _set_flag(variable, key.text, value.text), names
+    slot = variable.slot
+    if not variable.per:
+        return [f"d[{slot}] {sign} {value.text}"], names
+    # 0 is no variable: it has no counters, and setting them has no effect.
+    old = "" if sign == "=" else f"d[{slot}].get(k_, {variable.initial}) {sign[0]} "
+    return [f"k_ = {key.text}", f"if k_: d[{slot}][k_] = {old}{value.text}"], names
+
+
+def _set_flag(variable: Variable, key: str, value: str) -> list[str]:
+    """Return the lines that set a flag; 0 is no variable, and has no flags."""
+    slot = variable.slot
+    if not variable.per:
+        return [f"d[{slot}] = {value}"]
+    # A flag that is true at first is kept as the set of those for which it is false.
+    add, discard = ("discard", "add") if variable.initial else ("add", "discard")
+    if value in ("True", "False"):
+        method = add if value == "True" else discard
+        return [f"k_ = {key}", f"if k_: d[{slot}].{method}(k_)"]
+    return [
+        f"k_ = {key}",
+        f"if k_: (d[{slot}].{add} if {value} else d[{slot}].{discard})(k_)",
+    ]

@@ -26,6 +26,7 @@ from reducekit.frontends.trace.model.conditions import (
     Scope,
     Variable,
     compile_condition,
+    compile_effect,
     compile_number,
 )
 from reducekit.frontends.trace.model.definition import (
@@ -40,7 +41,6 @@ from reducekit.frontends.trace.model.definition import (
     Step,
     Type,
 )
-from reducekit.frontends.trace.model.effects import compile_effect
 from reducekit.frontends.trace.model.sections import (
     CallTable,
     ContentTable,

@@ -40,37 +40,6 @@ _ROUNDS = 12
 _STARTS = 64
 
 
-class Groups(Lazy[tuple[int, ...]]):
-    """Groups of calls, four bytes a member; group k has the `members` before `ends[k]`."""
-
-    def __init__(self, members: array[int], ends: array[int]) -> None:
-        self._members = members
-        self._ends = ends
-
-    def __len__(self) -> int:
-        return len(self._ends)
-
-    def made(self, index: int) -> tuple[int, ...]:
-        """Return a group."""
-        begin = self._ends[index - 1] if index else 0
-        return tuple(self._members[begin : self._ends[index]])
-
-
-class Mapped(Lazy[Call]):
-    """The calls of a long trace, each changed in the same way when it is asked for."""
-
-    def __init__(self, calls: Sequence[Call], change: Callable[[Call], Call]) -> None:
-        self._calls = calls
-        self._change = change
-
-    def __len__(self) -> int:
-        return len(self._calls)
-
-    def made(self, index: int) -> Call:
-        """Return a call."""
-        return self._change(self._calls[index])
-
-
 class TraceView:
     """A trace; immutable.
 
@@ -253,7 +222,12 @@ class TraceView:
         ends = array("i", (each + 1 for each in _where(last)))
         if len(members) > (ends[-1] if ends else 0):
             ends.append(len(members))
-        found = Groups(members, ends)
+
+        def group(index: int) -> tuple[int, ...]:
+            # Four bytes a member: group k has the members before `ends[k]`.
+            return tuple(members[ends[index - 1] if index else 0 : ends[index]])
+
+        found = Lazy(len(ends), group)
         return found if self._block else [*found]
 
     @cached_property
@@ -278,7 +252,8 @@ class TraceView:
         But for handles, whose names later calls use.
         """
         if isinstance(self.calls, LongTrace):
-            return Mapped(self.calls, self._without_result)
+            calls = self.calls
+            return Lazy(len(calls), lambda index: self._without_result(calls[index]))
         return [*map(self._without_result, self.calls)]
 
     @cached_property

@@ -209,9 +209,7 @@ class AnswerChecker(Checker):
         """Return whether the other solver finds a model, and it is one."""
         # Asked twice: for values only where there is a model, as they may be many.
         about = sorted({abs(literal) for literal in (*literals, *assumed)} - {0})
-        # One object for a literal: the encoder knows it by its id.
-        added = {literal: Call("add", (literal,)) for literal in set(literals)}
-        calls = [Call("init", ()), *map(added.__getitem__, literals)]
+        calls = [Call("init", ()), *(Call("add", (literal,)) for literal in literals)]
         calls += [Call("assume", (literal,)) for literal in assumed]
         calls.append(Call("solve", ()))
         outcome = self._reference.replay(calls, self._limits)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
-import signal
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from reducekit.frontends.trace.language.calls import Call, Value
-from reducekit.frontends.trace.player.records import Illegal
 from reducekit.run import Outcome, ended
 
-Kind = Literal["ok", "contract", "parse", "mismatch", "signal", "exit", "timeout", "output"]
+OutcomeKind = Literal["ok", "contract", "parse", "mismatch", "signal", "exit", "timeout", "output"]
 
 # Exit statuses of a replay that the library did not end itself.
 CONTRACT, PARSE, MISMATCH = 86, 87, 88
@@ -33,7 +30,7 @@ class ReplayOutcome:
     "parse" and "mismatch". `seconds` is wall time, `cpu` CPU time in seconds.
     """
 
-    kind: Kind
+    kind: OutcomeKind
     status: int | None
     signal: int | None
     last_call: int
@@ -61,7 +58,10 @@ class ReplayOutcome:
 
     def as_outcome(self) -> Outcome:
         """Return what an oracle's criterion judges: the end of a run of a command."""
-        limits: dict[Kind, Literal["time", "output"]] = {"timeout": "time", "output": "output"}
+        limits: dict[OutcomeKind, Literal["time", "output"]] = {
+            "timeout": "time",
+            "output": "output",
+        }
         return Outcome(
             status=self.status,
             signal=self.signal,
@@ -123,68 +123,6 @@ class Ending:
     cpu: float
     stdout: bytes
     stderr: bytes
-
-
-def interpret(
-    calls: Sequence[Call],
-    results: Sequence[int | None],
-    begun: int,
-    ending: Ending,
-    contract: re.Pattern[bytes],
-    illegal: Illegal | None,
-    *,
-    check_results: bool,
-) -> ReplayOutcome:
-    """Return the outcome of a trace.
-
-    `begun` is the number of calls begun, one more than there are if the child came to the end;
-    `results` reach at least as far as the calls that returned. `contract` finds complaints of a
-    broken contract. `illegal` is the call that the records end before.
-    """
-    # The record behind the last call counts too: it ends the child.
-    finished = begun > (len(calls) if illegal is None else illegal.index)
-    last = min(begun, len(calls)) - 1
-    returned = len(calls) if finished and illegal is None else max(0, last)
-    number, status = ending.wait_status & 0x7F or None, ending.wait_status >> 8
-    wrong = first_mismatch(calls, results, returned) if check_results else None
-    kind: Kind
-    reason = ""
-    if wrong is not None:
-        last, expected, real = wrong
-        kind, status, number, returned = "mismatch", MISMATCH, None, last + 1
-        reason = f"{where(last, calls[last])}: returned {real}, the trace says {expected}"
-    # The system ends a child at a limit of whole seconds (SIGXCPU), the server at others.
-    elif ending.late or number == signal.SIGXCPU:
-        kind = "timeout"
-    elif number == signal.SIGXFSZ:
-        kind = "output"
-    elif contract.search(ending.stderr):
-        kind, status, number = "contract", CONTRACT, None
-        first_line = ending.stderr.strip().partition(b"\n")[0].decode("utf-8", "backslashreplace")
-        reason = f"{where(last, calls[last])}: {first_line}"
-    elif finished and illegal is not None and status == CONTRACT:
-        kind = "contract"
-        reason = f"{where(last, calls[last])}: {illegal.why}"
-    elif finished and ending.wait_status == 0:
-        kind = "ok"
-    elif number is None and status == CONTRACT:
-        # The library called back to abort, and not over its contract: it would
-        # have done so by abort() without the callback.
-        kind, number = "signal", int(signal.SIGABRT)
-    else:
-        kind = "exit" if number is None else "signal"
-    return ReplayOutcome(
-        kind=kind,
-        status=status if number is None else None,
-        signal=number,
-        last_call=last,
-        results=results[:returned],
-        stdout=ending.stdout,
-        stderr=ending.stderr,
-        reason=reason,
-        seconds=ending.seconds,
-        cpu=ending.cpu,
-    )
 
 
 def where(index: int, call: Call) -> str:

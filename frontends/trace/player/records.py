@@ -230,11 +230,7 @@ class Encoder:
         self.done = record(tables, "_exit", 0, flags=COUNTS)
         self.pause = record(tables, "read", GO, _RLIMITS.size, _ONE.size, flags=event)
         self.report = record(tables, "write", DONE, RESERVED, _ONE.size, flags=event)
-        # By what a call is, and by the object that it is: to hash arguments takes longer than to
-        # look up an id, and generators and documents hand over the same objects again.
         self._encoded: dict[tuple[str, tuple[Value, ...]], bytes] = {}
-        self._played: dict[int, bytes] = {}  # by the id of a call that is kept alive
-        self._alive: list[Call] = []
 
     @property
     def separable(self) -> bool:
@@ -265,29 +261,8 @@ class Encoder:
         return b"".join([*parts[: illegal.index], broken]), illegal
 
     def plain(self, calls: Sequence[Call]) -> bytes:
-        """Return the records of calls, wherever they stand. Raises UnplayableCall.
-
-        To be fast, the same call ought to be the same object each time.
-        """
-        # No loop in Python where all are known, as nearly always.
-        parts = list(map(self._played.get, map(id, calls)))
-        if None in parts:
-            missing = [index for index, part in enumerate(parts) if part is None]
-            fresh = [calls[index] for index in missing]
-            try:
-                found = self._parts(fresh)
-            except UnplayableCall as error:
-                raise UnplayableCall(missing[error.index], str(error)) from None
-            # All at once: to find what was used least costs more than to encode it again.
-            if len(self._alive) > _REMEMBERED:
-                self._alive.clear()
-                self._played.clear()
-            # An object that is kept alive is the only one that has its id.
-            self._alive += fresh
-            self._played.update(zip(map(id, fresh), found, strict=True))
-            for index, part in zip(missing, found, strict=True):
-                parts[index] = part
-        return b"".join(parts)  # type: ignore[arg-type]  # none of them is None
+        """Return the records of calls, wherever they stand. Raises UnplayableCall."""
+        return b"".join(self._parts(calls))
 
     def _parts(self, calls: Sequence[Call]) -> list[bytes]:
         encoded = self._encoded

@@ -20,7 +20,16 @@ from reducekit.frontends.trace.player import server
 from reducekit.frontends.trace.player.faults import Patch
 from reducekit.frontends.trace.player.helpers import compiled
 from reducekit.frontends.trace.player.libraries import Library
-from reducekit.frontends.trace.player.outcome import CONVERTED, Ending, ReplayOutcome, interpret
+from reducekit.frontends.trace.player.outcome import (
+    CONTRACT,
+    CONVERTED,
+    MISMATCH,
+    Ending,
+    OutcomeKind,
+    ReplayOutcome,
+    first_mismatch,
+    where,
+)
 from reducekit.frontends.trace.player.records import RESERVED, Encoder, Illegal, prologue
 from reducekit.run import Closing, Limits, ended
 
@@ -251,13 +260,56 @@ class Session(Closing):
     ) -> ReplayOutcome:
         """Return the outcome of a trace whose first call was that with number `first`.
 
-        `begun` is how many of its calls have begun, by default as the child counts them.
+        `begun` is how many of its calls have begun, by default as the child counts them: one more
+        than there are if it came to the end. `illegal` is the call that the records end before.
         """
         begun = max(0, self.begun - first) if begun is None else begun
         results = self.results(calls, first, min(begun, len(calls)))
-        contract = self.setup.contract
-        return interpret(
-            calls, results, begun, ending, contract, illegal, check_results=check_results
+        # The record behind the last call counts too: it ends the child.
+        finished = begun > (len(calls) if illegal is None else illegal.index)
+        last = min(begun, len(calls)) - 1
+        returned = len(calls) if finished and illegal is None else max(0, last)
+        number, status = ending.wait_status & 0x7F or None, ending.wait_status >> 8
+        wrong = first_mismatch(calls, results, returned) if check_results else None
+        kind: OutcomeKind
+        reason = ""
+        if wrong is not None:
+            last, expected, real = wrong
+            kind, status, number, returned = "mismatch", MISMATCH, None, last + 1
+            reason = f"{where(last, calls[last])}: returned {real}, the trace says {expected}"
+        # The system ends a child at a limit of whole seconds (SIGXCPU), the server at others.
+        elif ending.late or number == signal.SIGXCPU:
+            kind = "timeout"
+        elif number == signal.SIGXFSZ:
+            kind = "output"
+        elif self.setup.contract.search(ending.stderr):
+            kind, status, number = "contract", CONTRACT, None
+            first_line = (
+                ending.stderr.strip().partition(b"\n")[0].decode("utf-8", "backslashreplace")
+            )
+            reason = f"{where(last, calls[last])}: {first_line}"
+        elif finished and illegal is not None and status == CONTRACT:
+            kind = "contract"
+            reason = f"{where(last, calls[last])}: {illegal.why}"
+        elif finished and ending.wait_status == 0:
+            kind = "ok"
+        elif number is None and status == CONTRACT:
+            # The library called back to abort, and not over its contract: it would
+            # have done so by abort() without the callback.
+            kind, number = "signal", int(signal.SIGABRT)
+        else:
+            kind = "exit" if number is None else "signal"
+        return ReplayOutcome(
+            kind=kind,
+            status=status if number is None else None,
+            signal=number,
+            last_call=last,
+            results=results[:returned],
+            stdout=ending.stdout,
+            stderr=ending.stderr,
+            reason=reason,
+            seconds=ending.seconds,
+            cpu=ending.cpu,
         )
 
     def outputs(self) -> tuple[bytes, bytes]:
