@@ -25,12 +25,12 @@ from reducekit.frontends.trace.model.definition import Model
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.own_oracle import in_words, replay_oracle
 from reducekit.frontends.trace.passes.drop import used_variables
-from reducekit.frontends.trace.passes.lglddtrace import paper_schedule
 from reducekit.frontends.trace.passes.options import OptionMode
 from reducekit.frontends.trace.passes.schedule import (
     OPTION_MODES,
     careful_schedule,
     own_schedule,
+    paper_schedule,
 )
 from reducekit.frontends.trace.passes.view import FirstFailing, TraceView
 from reducekit.frontends.trace.player.contract import (

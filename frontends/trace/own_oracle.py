@@ -28,9 +28,8 @@ from reducekit.frontends.trace.player import (
 from reducekit.frontends.trace.player.batch import Batching, CrashCache, batching, small_traces
 from reducekit.frontends.trace.player.checker import Checker, opened_checker
 from reducekit.frontends.trace.player.contract import was_lawful
-from reducekit.frontends.trace.player.fitted import subject_of
 from reducekit.frontends.trace.player.replay_executor import ReplayExecutor, hangs_after
-from reducekit.frontends.trace.player.target import Target
+from reducekit.frontends.trace.player.target import Target, subject_of
 from reducekit.oracle.criterion import Oracle, verdict
 from reducekit.oracle.own import TimesOut
 from reducekit.oracle.printed import Matches, Pattern

@@ -22,9 +22,8 @@ from reducekit.frontends.trace.player import (
     api_of,
 )
 from reducekit.frontends.trace.player.contract import classified
-from reducekit.frontends.trace.player.fitted import fitted
 from reducekit.frontends.trace.player.live_replay import LiveReplay
-from reducekit.frontends.trace.player.target import TARGET_OPTIONS, Target
+from reducekit.frontends.trace.player.target import TARGET_OPTIONS, Target, fitted
 from reducekit.offers import FormatOption, Generated, Generation, InputGenerator
 from reducekit.run import Outcome
 

@@ -37,9 +37,9 @@ from reducekit.frontends.trace.player.checker import (
     reference_for,
 )
 from reducekit.frontends.trace.player.contract import was_lawful
-from reducekit.frontends.trace.player.fitted import fitted, subject_of
 from reducekit.frontends.trace.player.live_tester import LiveTester
 from reducekit.frontends.trace.player.replay_executor import ReplayExecutor
+from reducekit.frontends.trace.player.target import fitted, subject_of
 from reducekit.offers import KILLED, FormatOption
 from reducekit.oracle.command import Command
 from reducekit.oracle.criterion import Criterion, Oracle

@@ -191,11 +191,6 @@ def with_result(call: Call, result: Value | None) -> Call:
     return call if call.result == result else replace(call, result=result, raw=b"")
 
 
-def without_results(calls: Iterable[Call]) -> list[Call]:
-    """Return the calls without recorded results, and without `return` lines of their own."""
-    return [with_result(call, None) for call in calls if call.name != "return"]
-
-
 Alteration = Mapping[int, tuple[Call, ...]]
 """By index of a call: the calls that replace it; empty for a dropped call."""
 

@@ -16,7 +16,7 @@ read, and of quoted words.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
@@ -173,15 +173,6 @@ def _unknown(name: str, title: str, known: tuple[str, ...]) -> Violation:
         f"expected a call of {title} ({listed}), found '{name[:_NAMED]}'",
         malformed=True,
     )
-
-
-def run(machine: Machine, calls: Iterable[Call]) -> Violation | None:
-    """Make the calls with their recorded results; stop at the first that is not allowed."""
-    for call in calls:
-        violation = machine.make(call)
-        if violation is not None:
-            return violation
-    return None
 
 
 # The first argument of each is a machine, which is defined in terms of these.

@@ -1,8 +1,8 @@
 """Replay of API traces against a library, each in a process of its own.
 
 - `prototypes` has, as data, what each call does in a library, mostly as the models say; `libraries`
-  finds what to play against, `fitted` fits a model to it, and `faults` overwrites an instruction
-  of it, so that there is a real failing system without a compiler.
+  finds what to play against and compiles what helps, `target` says what a trace is played by, and
+  `faults` overwrites an instruction of a library, a real failing system without a compiler.
 - `server` is the program that loads the library and forks, `session` its client, and `records` are
   the calls as they exchange them. A child runs `player.c`, or the same loop in Python.
 - `server_pool.ReplayServer` plays whole traces and returns an `outcome.ReplayOutcome`;

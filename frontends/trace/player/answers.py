@@ -52,7 +52,7 @@ class Formula:
         solves = ("solve", "limited", "simplify")
         self._solves = [self._names[key] for key in solves if key in self._names]
         assume = self._names.get("assume", "")
-        looked_at = (assume, "fixate", _CONSTRAIN, *DROP_ASSUMPTIONS, *self._solves, *_BEYOND)
+        looked_at = (assume, "fixate", _CONSTRAIN, *DROP_ASSUMPTIONS, *self._solves)
         self._looked_at = frozenset(looked_at)
         self._constrained = False
         self._taken = 0
@@ -62,33 +62,20 @@ class Formula:
 
     def take(self, calls: Sequence[Call], results: Sequence[Value | None]) -> None:
         """Note calls that follow those before, and what they returned."""
-        if not self._followed:
-            return
-        # Nearly all calls add literals: these are taken many at a time.
-        first, begin = self._taken, 0
+        for index, call in enumerate(calls, self._taken):
+            if not self._followed:
+                break
+            if call.name == self._add:
+                # The first literal after a solve ends its assumptions.
+                self._forget()
+                self.literals += call.arguments  # type: ignore[arg-type]  # literals
+                if self._whole:
+                    self.literals.append(0)
+            elif call.name in _BEYOND:
+                self._followed = False
+            elif call.name in self._looked_at:
+                self._note(call, index, results[index - self._taken])
         self._taken += len(calls)
-        looked_at = self._looked_at
-        for index, call in enumerate(calls):
-            if call.name in looked_at:
-                self._add_literals(calls[begin:index])
-                begin = index
-                if call.name in _BEYOND:
-                    self._followed = False
-                    return
-                self._note(call, first + index, results[index])
-        self._add_literals(calls[begin:])
-
-    def _add_literals(self, calls: Sequence[Call]) -> None:
-        add = self._add
-        if self._whole:
-            given = (call.arguments for call in calls if call.name == add)
-            added = [literal for clause in given for literal in (*clause, 0)]
-        else:
-            added = [call.arguments[0] for call in calls if call.name == add]
-        # The first literal after a solve ends its assumptions.
-        if added:
-            self._forget()
-            self.literals += added  # type: ignore[arg-type]  # a call of this name takes a literal
 
     def _forget(self) -> None:
         """Assumptions hold for one solve."""
@@ -96,7 +83,6 @@ class Formula:
             self._assumed, self._solved = [], False
 
     def _note(self, call: Call, index: int, answer: Value | None) -> None:
-        """Note a call other than that of a literal."""
         if call.name in self._solves:
             if self._solved:
                 self._assumed = []

@@ -25,7 +25,6 @@ from reducekit.frontends.trace.player.answers import (
     SAT,
     UNSAT,
     Formula,
-    Round,
     core_of,
     queries,
     satisfied,
@@ -191,11 +190,8 @@ class _Watched:
         self.asked: list[tuple[PendingQuery | None, list[int]]] = []
         self._names = names
         self._played = 0
-        self._seen = 0  # literals of the clauses, and
-        self._variables: set[int] = set()  # their variables
 
     def play(self, calls: Sequence[Call]) -> Sequence[Value | None]:
-        """Play calls."""
         results = self.live.play(calls)
         if len(results) < len(calls):
             return results
@@ -203,20 +199,12 @@ class _Watched:
         self.formula.take(calls, results)
         # A copy is asked at once: the model is gone with the next call.
         for solve in self.formula.rounds[len(self.asked) :]:
-            name, about = self._queries(solve)
+            name, about = queries(solve, self.formula.literals, self._names)
             asked = None
             if about and solve.index == self._played - 1:  # else there is no asking any more
                 asked = self.live.ask(name, about)
             self.asked.append((asked, about))
         return results
-
-    def _queries(self, solve: Round) -> tuple[str, list[int]]:
-        """Return what `queries` does, but look at each clause only once."""
-        if solve.answer != SAT:
-            return queries(solve, self.formula.literals, self._names)
-        self._variables.update(map(abs, self.formula.literals[self._seen : solve.end]))
-        self._seen = solve.end
-        return self._names["value"], sorted(self._variables.union(map(abs, solve.assumed)) - {0})
 
 
 class _Other(Closing):

@@ -42,7 +42,7 @@ from reducekit.frontends.trace.model.loader import load_model
 
 # With which a child ends that broke the contract of the API.
 CONTRACT_STATUS = 86
-# What the names of functions begin with that no solver has: see `helpers.py`.
+# What the names of functions begin with that no solver has: see `libraries.py`.
 HELPS = "reducekit_"
 # Words for an argument of the call, one each.
 TAKEN = ("int", "str", "word", "self", "~self", "skip", "handle")

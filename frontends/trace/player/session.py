@@ -18,8 +18,7 @@ from reducekit.executors.executor import ExecutorError
 from reducekit.frontends.trace.language.calls import Call
 from reducekit.frontends.trace.player import server
 from reducekit.frontends.trace.player.faults import Patch
-from reducekit.frontends.trace.player.helpers import compiled
-from reducekit.frontends.trace.player.libraries import Library
+from reducekit.frontends.trace.player.libraries import Library, compiled
 from reducekit.frontends.trace.player.outcome import (
     CONTRACT,
     CONVERTED,

@@ -17,8 +17,12 @@ from reducekit.frontends.trace.language.text import options_to_play
 from reducekit.frontends.trace.model.check import find_model
 from reducekit.frontends.trace.model.definition import Model
 from reducekit.frontends.trace.model.loader import load_model
-from reducekit.frontends.trace.player.helpers import text_of
-from reducekit.frontends.trace.player.libraries import Library, find_library, linked_interface
+from reducekit.frontends.trace.player.libraries import (
+    Library,
+    find_library,
+    linked_interface,
+    text_of,
+)
 from reducekit.frontends.trace.player.outcome import where
 from reducekit.frontends.trace.player.prototypes import HELPS, Interface, unguarded, without_mapping
 from reducekit.frontends.trace.player.records import Encoder, UnplayableCall
@@ -57,7 +61,7 @@ def program(
     else:
         library = None
         interface = linked_interface(api, classes=language == "cpp")
-    # A program has no functions of `helpers`, except those that can be part of it, and skips no
+    # A program has no functions of the helpers, except those that can be part of it, and skips no
     # call. mobical's variables are mapped by the solver's, so they are as in the trace.
     helper = text_of(interface.source) if language == "cpp" and interface.source else ""
     own = {name: without_mapping(text) for name, text in interface.calls.items()}

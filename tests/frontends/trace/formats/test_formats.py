@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from reducekit.errors import ParseError
-from reducekit.frontends.trace.language.calls import Call, altered, with_result, without_results
+from reducekit.frontends.trace.language.calls import Call, altered, with_result
 from reducekit.frontends.trace.language.text import (
     FORMATS,
     detect,
@@ -196,7 +196,6 @@ def test_calls_are_altered_and_lose_their_bytes() -> None:
     assert with_result(call, 10) is call
     assert print_trace([with_result(call, 20)], "lgl") == b"sat\nreturn 20\n"
     assert print_trace([altered(call, "simp", (3,))], "lgl") == b"simp 3\nreturn 10\n"
-    assert without_results([call, Call("return", (1,))]) == [Call("sat", (), 1)]
 
 
 def test_the_last_line_may_lack_its_end() -> None:

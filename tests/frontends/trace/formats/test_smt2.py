@@ -9,9 +9,8 @@ from reducekit.frontends.trace.formats.smt2 import to_smt2
 from reducekit.frontends.trace.generate.generator import Generator
 from reducekit.frontends.trace.language.calls import Call
 from reducekit.frontends.trace.language.text import print_trace, read_trace
-from reducekit.frontends.trace.model.check import find_model
+from reducekit.frontends.trace.model.check import find_model, first_violation
 from reducekit.frontends.trace.model.loader import load_model
-from reducekit.frontends.trace.model.machine import Machine, run
 from reducekit.frontends.trace.player import ReplayServer, find_library
 from reducekit.frontends.trace.player.live_replay import LiveReplay
 from tests.frontends.trace.player.test_every_call import calls_of
@@ -48,7 +47,7 @@ def test_z3_agrees_with_generated_traces(name: str, some: set[str]) -> None:
             live.begin()
             calls = generator.generate(seed, live.play).recorded()
             assert live.finish().kind == "ok", seed
-            assert run(Machine(model), calls) is None
+            assert first_violation(calls, model) is None
             trace = read_trace(print_trace(calls, model.formats[0]))
             assert find_model(trace).name == name
             assert server.replay(trace.calls).kind == "ok"
@@ -73,7 +72,7 @@ def test_without_a_library_a_trace_keeps_to_the_model(name: str) -> None:
     model = load_model(name)
     for seed in range(20):
         calls = Generator(model).generate(seed).recorded()
-        assert run(Machine(model), calls) is None
+        assert first_violation(calls, model) is None
         made = [str(call.result) for call in calls if model.calls[call.name].produces]
         assert len(made) == len(set(made)) > 5
 

@@ -7,8 +7,8 @@ from reducekit.frontends.trace.conversions import converted
 from reducekit.frontends.trace.formats.convert import to_ipasir
 from reducekit.frontends.trace.generate.generator import Generator
 from reducekit.frontends.trace.language.text import print_trace
+from reducekit.frontends.trace.model.check import first_violation
 from reducekit.frontends.trace.model.loader import load_model
-from reducekit.frontends.trace.model.machine import Machine, run
 from reducekit.frontends.trace.player import ReplayServer, find_library
 from reducekit.frontends.trace.player.live_replay import LiveReplay
 from tests.frontends.trace.player.test_every_call import calls_of, marks
@@ -62,7 +62,7 @@ def test_generated_traces_have_the_same_answers(api: str) -> None:
             if any(call.name in ("push", "pop") for call in calls):
                 continue
             made, _ = to_ipasir(calls, api)
-            assert run(Machine(load_model("ipasir")), made) is None
+            assert first_violation(made, load_model("ipasir")) is None
             results = server.replay(made).results
             assert len(results) == len(made)
             for call, result in zip(made, results, strict=True):

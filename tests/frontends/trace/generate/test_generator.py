@@ -24,8 +24,8 @@ from reducekit.frontends.trace.model.loader import load_model, parse_model
 from reducekit.frontends.trace.model.structure import ModelError
 from reducekit.frontends.trace.player import Library, ReplayServer, find_library, read_fault
 from reducekit.frontends.trace.player.answers import Round, rounds_of
-from reducekit.frontends.trace.player.fitted import fitted
 from reducekit.frontends.trace.player.live_replay import LiveReplay
+from reducekit.frontends.trace.player.target import fitted
 from tests.frontends.trace.patches import resolve
 
 LINGELING = load_model("lingeling")

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from reducekit.frontends.trace.language.calls import Call
 from reducekit.frontends.trace.model.loader import load_model, parse_model, shipped
-from reducekit.frontends.trace.model.machine import Machine, run
+from reducekit.frontends.trace.model.machine import Machine, Violation
 
 LINGELING = load_model("lingeling")
 
@@ -19,6 +19,11 @@ def made(*texts: str) -> list[Call]:
         values = tuple(int(a) if a.lstrip("-").isdigit() else a for a in arguments)
         found.append(Call(name, values, 0, int(result) if result else None))
     return found
+
+
+def run(machine: Machine, calls: list[Call]) -> Violation | None:
+    """Make calls; stop at the first that is not allowed."""
+    return next((found for call in calls if (found := machine.make(call)) is not None), None)
 
 
 def test_unknown_results_leave_several_states_until_a_call_tells() -> None:

@@ -17,10 +17,10 @@ from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.player import (
     ReplayServer,
     find_library,
-    helpers,
     read_fault,
     session,
 )
+from reducekit.frontends.trace.player import libraries as helpers
 from reducekit.frontends.trace.player.batch import BatchReplay, CrashCache, batching
 from reducekit.frontends.trace.player.live_tester import LiveTester
 from reducekit.frontends.trace.player.replay_executor import ReplayExecutor, hangs_after

@@ -21,9 +21,9 @@ from reducekit.frontends.trace.player import (
 from reducekit.frontends.trace.player.answers import rounds_of
 from reducekit.frontends.trace.player.checker import AnswerChecker
 from reducekit.frontends.trace.player.faults import read_code
-from reducekit.frontends.trace.player.fitted import fitted
 from reducekit.frontends.trace.player.live_replay import LiveReplay
 from reducekit.frontends.trace.player.live_tester import TOGETHER, LiveTester, Trial
+from reducekit.frontends.trace.player.target import fitted
 from reducekit.hunt.testers import CHUNK
 from tests.frontends.trace.patches import resolve
 

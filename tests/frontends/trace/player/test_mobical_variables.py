@@ -4,7 +4,8 @@ import pytest
 
 from reducekit.frontends.trace.language.calls import Call
 from reducekit.frontends.trace.language.text import read_trace
-from reducekit.frontends.trace.player import Library, ReplayServer, find_library, helpers
+from reducekit.frontends.trace.player import Library, ReplayServer, find_library
+from reducekit.frontends.trace.player import libraries as helpers
 from reducekit.frontends.trace.player.live_replay import LiveReplay
 from reducekit.frontends.trace.programs import program
 from tests.frontends.trace.player.test_every_call import calls_of

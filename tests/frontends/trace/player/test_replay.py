@@ -23,9 +23,9 @@ from reducekit.frontends.trace.player import (
     ReplayServer,
     api_of,
     find_library,
-    helpers,
     read_fault,
 )
+from reducekit.frontends.trace.player import libraries as helpers
 from reducekit.frontends.trace.player import server as replay_server
 from reducekit.frontends.trace.player.batch import CrashCache
 from reducekit.frontends.trace.player.libraries import ENGINES, Library
