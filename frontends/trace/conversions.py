@@ -100,14 +100,12 @@ def _in_words_of(
 
 
 def _only_last(calls: Sequence[Call], api: str) -> tuple[str, ...]:
-    """Say which solve the CNF is taken from, if there are several."""
     solving = {name for what, name in names_of(api).items() if what in SOLVES}
     solves = sum(call.name in solving for call in calls)
     return (f"the CNF is what the last of {solves} solves is asked",) if solves > 1 else ()
 
 
 def _left_out(calls: Sequence[Call], target: str) -> tuple[str, ...]:
-    """Say which calls have no counterpart."""
     if not calls:
         return ()
     names = Counter(call.name for call in calls).most_common()

@@ -65,13 +65,12 @@ _FIRST_CALL = re.compile(
 class Traces(Offering):
     """The frontend for API traces.
 
-    `model` is their model, or its name, and `format` their format, by default those
-    of the first trace that is read. `options` says which options are reduced. `library`, `fault`,
-    `faults` and `check_returns` say what they are replayed against where no command is given.
-    `last` returns the index of the call in which the replay of a text ended, if
-    that is known. `keeps_result`: the failure is what the last call
-    returned, so that only what changes no answer is dropped. `first_failing`
-    plays many small traces at a time (see `TraceView`).
+    `model` is their model, or its name, and `format` their format, by default those of the first
+    trace that is read. `options` says which options are reduced. `library`, `fault`, `faults` and
+    `check_returns` say what they are replayed against where no command is given. `last` returns the
+    index of the call in which the replay of a text ended, if that is known. `keeps_result`: the
+    failure is what the last call returned, so that only what changes no answer is dropped.
+    `first_failing` plays many small traces at a time (see `TraceView`).
     """
 
     package = __package__
@@ -262,25 +261,21 @@ class Traces(Offering):
 
     @classmethod
     def testing(cls) -> Testing:
-        """Return the tests by a library."""
         found: Testing = cls._from("hunt.library_tests", "testing")(cls)
         return found
 
     @classmethod
     def playing(cls) -> Playing:
-        """Return how a trace is replayed once."""
         found: Playing = cls._from("playing", "PLAYING")
         return found
 
     @classmethod
     def inspect(cls, text: bytes, notation: str | None, path: Path | None) -> Inspection:
-        """Look into a trace or a model."""
         found: Inspection = cls._from("inspection", "inspect")(text, notation, path)
         return found
 
     @classmethod
     def named(cls, name: str) -> Inspection | None:
-        """Look into a model that is shipped."""
         found: Inspection | None = cls._from("inspection", "named")(name)
         return found
 
@@ -311,14 +306,12 @@ class Traces(Offering):
         return frozenset(found)
 
     def _kept_in(self, text: bytes) -> int:
-        """Count the calls that stay."""
         if not self._names_to_keep:
             return 0
         return sum(1 for _ in self._lines_of(*self._names_to_keep).finditer(text))
 
     @cached_property
     def _option_lines(self) -> re.Pattern[bytes]:
-        """Finds the lines that set an option."""
         name = "" if self._model is None else self._model.options.call
         return self._lines_of(name) if name else re.compile(rb"(?!)")
 

@@ -88,7 +88,6 @@ class _Step:
 
 
 def _steps(trace: Trace, model: Model) -> Iterator[_Step]:
-    """Yield the calls of a trace, `return` lines left out."""
     calls = trace.calls
     for index, call in enumerate(calls):
         if call.name == "return":

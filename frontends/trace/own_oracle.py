@@ -159,7 +159,6 @@ class _Replays:
     """Opens what checks answers, given a server and a stack, where a wrong one is the failure."""
 
     def serve(self, jobs: int = 1) -> ReplayServer:
-        """Start a server."""
         return ReplayServer(
             self.library, jobs=jobs, patch=self.patch, check_results=self.check_results
         )
@@ -247,7 +246,6 @@ def _refuse_success(
 
 
 def _replay_command(target: Target) -> tuple[str, ...]:
-    """Return the command that shows the same failure."""
     program = shutil.which("reducekit")
     words = [program] if program else own_python("-m", "reducekit")
     returns = ["--check-returns"] if target.check_returns else []

@@ -129,7 +129,6 @@ def _api(trace: Trace) -> str:
 
 
 def _summary(outcome: ReplayOutcome, calls: Sequence[Call]) -> str:
-    """Return in words how a replay ended, and where."""
     if outcome.kind == "ok":
         return f"passed: {len(calls)} call{'' if len(calls) == 1 else 's'}"
     if outcome.kind in _NAMES:

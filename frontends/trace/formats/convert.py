@@ -63,12 +63,11 @@ def convert(
 ) -> tuple[tuple[Call, ...], tuple[Call, ...]]:
     """Return the calls in the words of another API, and those that it has no words for.
 
-    Lingeling must not be given variables again that it may have eliminated, so
-    a trace for it that solves more than once freezes every variable at its
-    first use. Its `fixate` becomes units. A constraint of CaDiCaL becomes a clause with one more
-    variable, which is assumed to be false in its solve; assumptions that it drops are left out,
-    as are queries that the other API does not allow. Raises UsageError for an API that is not
-    among `APIS`.
+    Lingeling must not be given variables again that it may have eliminated, so a trace for it that
+    solves more than once freezes every variable at its first use. Its `fixate` becomes units. A
+    constraint of CaDiCaL becomes a clause with one more variable, which is assumed to be false in
+    its solve; assumptions that it drops are left out, as are queries that the other API does not
+    allow. Raises UsageError for an API that is not among `APIS`.
     """
     meaning, names = meanings_of(source), names_of(target)
     meanings_of(target)
@@ -177,7 +176,6 @@ class _Writer:
             self.put(Call("freeze", (abs(literal),)))
 
     def clause(self, literals: Sequence[int]) -> None:
-        """Add a clause."""
         for literal in (*literals, 0):
             self.freeze(literal)
             self.put(Call(self._names["add"], (literal,)))

@@ -1,11 +1,10 @@
 """Random traces: the generator that a model's `[generate]` section describes.
 
-After C. Artho, A. Biere, M. Seidl, Model-Based Testing for Verification
-Back-Ends (TAP 2013): a state machine makes calls that the model of the API
-allows, with random options and random clauses. If the calls are played while
-they are generated, their results determine the next calls, so calls can be made
-that depend on the solver's answers. Without results, only calls are made that
-are allowed whatever the results are.
+After C. Artho, A. Biere, M. Seidl, Model-Based Testing for Verification Back-Ends (TAP 2013): a
+state machine makes calls that the model of the API allows, with random options and random clauses.
+If the calls are played while they are generated, their results determine the next calls, so calls
+can be made that depend on the solver's answers. Without results, only calls are made that are
+allowed whatever the results are.
 
 The same model, seed and results give the same trace, on any machine.
 """

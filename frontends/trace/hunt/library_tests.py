@@ -152,7 +152,6 @@ class LibraryTester(Closing):
     def _judged(
         self, calls: Sequence[Call], outcome: ReplayOutcome, wrong: Wrong | None, *, checked: bool
     ) -> Tested:
-        """Return what a replay shows, without the text."""
         model = self._system.model
         if outcome.kind == "parse":
             raise UsageError(

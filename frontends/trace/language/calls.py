@@ -1,8 +1,7 @@
 """API traces as plain data: calls, and the trace that they stand in.
 
-A call keeps the bytes it was read from. So a trace that is only cut down
-prints its calls byte by byte, and a call that was altered or made afresh (`raw` empty) is
-spelled by its format
+A call keeps the bytes it was read from. So a trace that is only cut down prints its calls byte by
+byte, and a call that was altered or made afresh (`raw` empty) is spelled by its format
 (`reducekit.frontends.trace.formats`).
 """
 
@@ -28,9 +27,8 @@ class Call:
     follows (several results are one string, parted by blanks). A `return` line
     that follows no call, or another `return` line, is a call named `return`.
 
-    `raw` are the bytes of the call in the file, ends of lines, `return` line,
-    and blank lines and comments before it included; empty if the call has to
-    be spelled by its format.
+    `raw` are the bytes of the call in the file, ends of lines, `return` line, and blank lines and
+    comments before it included; empty if the call has to be spelled by its format.
     """
 
     name: str
@@ -54,10 +52,9 @@ class Call:
 class Trace:
     """A sequence of calls as it was read.
 
-    `format` is a name in `reducekit.frontends.trace.language.text.FORMATS`. `text`
-    are the bytes of the file, unpacked if it was compressed; `tail` what
-    stands after the last call. `text` is the concatenation of `raw` of all
-    calls, and `tail`.
+    `format` is a name in `reducekit.frontends.trace.language.text.FORMATS`. `text` are the bytes of
+    the file, unpacked if it was compressed; `tail` what stands after the last call. `text` is the
+    concatenation of `raw` of all calls, and `tail`.
     """
 
     calls: Sequence[Call]
@@ -216,7 +213,6 @@ class Drops(Alteration):
         return self._found(1, 0)
 
     def __getitem__(self, index: int) -> tuple[Call, ...]:
-        """Return nothing, for a call that is dropped."""
         if self._marks[index]:
             return ()
         raise KeyError(index)
@@ -225,7 +221,6 @@ class Drops(Alteration):
         return isinstance(index, int) and bool(self._marks[index])
 
     def get(self, index: int, default: Any = None) -> Any:
-        """Return nothing for a call that is dropped."""
         return () if self._marks[index] else default
 
     def __eq__(self, other: object) -> bool:

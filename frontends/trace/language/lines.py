@@ -67,10 +67,9 @@ class Syntax:
 def parse_calls(text: bytes, syntax: Syntax, begin: int = 0) -> tuple[Sequence[Call], bytes]:
     """Read the calls of a text from one line on, and what stands after the last one.
 
-    Raises ParseError at the first line that cannot be a call of any model:
-    binary bytes, no name, a number too large, a line too long, a blank line
-    where the format has none. Whether a model knows the call is
-    `reducekit.frontends.trace.model.check`'s business.
+    Raises ParseError at the first line that cannot be a call of any model: binary bytes, no name, a
+    number too large, a line too long, a blank line where the format has none. Whether a model knows
+    the call is `reducekit.frontends.trace.model.check`'s business.
     """
     reader = _Reader(text, syntax)
     reader.run(begin)

@@ -163,8 +163,7 @@ def detect(text: bytes) -> str:
 def read_trace(text: bytes, name: str | None = None) -> Trace:
     """Read a trace in the format `name`, by default the one it looks like.
 
-    `text` may be packed with gzip. Raises ParseError with the line and what
-    was expected there.
+    `text` may be packed with gzip. Raises ParseError with the line and what was expected there.
     """
     text = unpack(text)
     found = name or detect(text)

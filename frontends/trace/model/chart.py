@@ -1,9 +1,8 @@
 """Draws a model as a state chart (SVG), and a trace as a timeline over the states of its model.
 
-States form a row, in the order of the model. A frame represents all states
-inside it (Harel's statecharts), so a call that is allowed in all of them is one
-arrow from the frame. Arrows from single states run below the row, in a lane
-each, so that they do not overlap.
+States form a row, in the order of the model. A frame represents all states inside it (Harel's
+statecharts), so a call that is allowed in all of them is one arrow from the frame. Arrows from
+single states run below the row, in a lane each, so that they do not overlap.
 """
 
 from __future__ import annotations
@@ -81,7 +80,6 @@ class _Layout:
     frame_bottom: float = 0
 
     def __post_init__(self) -> None:
-        """Place the states from left to right, and the lanes below them."""
         for number, (lines, above) in enumerate(zip(self.boxes, self.tops, strict=True)):
             widest = max(len(line) for line in (*lines, *above, "x" * 12))
             self.lefts.append(self.width)
@@ -102,11 +100,9 @@ class _Layout:
             y += 8
 
     def right(self, state: int) -> float:
-        """Return the right edge of a state."""
         return self.lefts[state] + self.widths[state]
 
     def middle(self, state: int) -> float:
-        """Return the middle of a state."""
         return self.lefts[state] + self.widths[state] / 2
 
 
@@ -168,7 +164,6 @@ def draw_chart(model: Model) -> str:
 
 
 def _state(model: Model, number: int, layout: _Layout) -> Iterator[str]:
-    """Yield the box of a state, and the lines in it."""
     x, y, width = layout.lefts[number], layout.row, layout.widths[number]
     style = "state initial" if model.initial >> number & 1 else "state"
     yield svg.rect(x, y, width, layout.height, class_=style, rx=9)
@@ -212,7 +207,6 @@ def targets(model: Model, name: str) -> list[tuple[int, str]]:
 
 
 def _arrows(model: Model, frame: int) -> list[_Arrow]:
-    """Return all arrows, those with the same ends as one."""
     found: dict[tuple[int | None, int, int], list[str]] = {}
     for name, call in model.calls.items():
         for mask, label in targets(model, name):
@@ -351,7 +345,6 @@ def diagram(trace: Trace, model: Model) -> Diagram:
 
 
 def _chart(model: Model) -> Chart:
-    """Return the states and, for each pair that a call leads between, one arrow."""
     labels: dict[tuple[int, int], list[str]] = {}
     for name, call in model.calls.items():
         if call.rejected:

@@ -24,7 +24,6 @@ class Problem:
     message: str
 
     def __str__(self) -> str:
-        """Return the problem as it is shown to users."""
         return f"line {self.line}: {self.message} (rule: {self.rule})"
 
 
@@ -133,7 +132,6 @@ def _result(call: Call, model: Model) -> Violation | None:
 
 
 def _offset(text: bytes, line: int) -> int:
-    """Return where a line begins, counted from 1."""
     offset = 0
     for _ in range(line - 1):
         offset = text.find(b"\n", offset) + 1

@@ -51,9 +51,8 @@ class LanguageError(Exception):
 class Variable:
     """A counter or flag: `slot` in the state of a machine.
 
-    `per` is what it is counted by: `""` for one value in all, `"literal"`,
-    `"variable"` (of a literal), or `"handle:..."` with the text that negates
-    a handle and is left out (may be empty).
+    `per` is what it is counted by: `""` for one value in all, `"literal"`, `"variable"` (of a
+    literal), or `"handle:..."` with the text that negates a handle and is left out (may be empty).
     """
 
     slot: int
@@ -237,7 +236,6 @@ def _comparison(left: ast.expr, sign: str, right: ast.expr, scope: Scope) -> Cod
 
 
 def _name(name: str, node: ast.expr, scope: Scope) -> Code:
-    """Return the code of an argument, of the result, or of a counter or flag without a key."""
     if name in _CONSTANTS:
         return Code(_CONSTANTS[name], "truth")
     if name == "unanswered":
@@ -353,7 +351,6 @@ def compile_effect(text: str, scope: Scope) -> list[str]:
 
 
 def _split(text: str, scope: Scope) -> tuple[str, tuple[str, str, Variable | None] | None, str]:
-    """Split an effect into its statement, loop (variable, opening line, flag), and condition."""
     rest, _, condition = _part(text, "when")
     statement, looping, domain = _part(rest, "for")
     if not looping:

@@ -1,12 +1,11 @@
 """The declarative model of a solver's API, as plain data.
 
-One TOML file a solver API says which calls there are and what they take, in
-which states they may be made, what they require, what they change and return;
-which options there are; what random input looks like; and how to tell the
-outcomes of a run apart. The generator, the checker, the reducer's filter, the
-replayer and the documentation all use it. The language of the file is
-described in `docs/trace-models.md`; `reducekit.frontends.trace.model.loader` reads
-it, `reducekit.frontends.trace.model.machine` runs it. Shipped models lie in `models/`.
+One TOML file a solver API says which calls there are and what they take, in which states they may
+be made, what they require, what they change and return; which options there are; what random input
+looks like; and how to tell the outcomes of a run apart. The generator, the checker, the reducer's
+filter, the replayer and the documentation all use it. The language of the file is described in
+`docs/trace-models.md`; `reducekit.frontends.trace.model.loader` reads it,
+`reducekit.frontends.trace.model.machine` runs it. Shipped models lie in `models/`.
 """
 
 from __future__ import annotations
@@ -198,7 +197,6 @@ class OptionModel(Section, frozen=True):
     meta: Names = Names()
 
     def __post_init__(self) -> None:
-        """Raise ValueError for an option that there is not, and for what cannot be touched."""
         presets = {"instead": self.instead, "besides": self.besides}
         named: dict[str, Mapping[str, object]] = {
             f"{key}[{number}].set": each.values
@@ -227,7 +225,6 @@ class Kind(Section, frozen=True):
     variables: Range = Range((1, 1))
 
     def __post_init__(self) -> None:
-        """Raise ValueError if there may be no variable."""
         if self.variables[0] < 1:
             raise ValueError("variables: expected at least one variable")
 
@@ -253,7 +250,6 @@ class DataModel(Section, frozen=True):
     structured: Fraction = Fraction(0)
 
     def __post_init__(self) -> None:
-        """Raise ValueError if nothing could be made, or a clause would have no end."""
         if not self.close or not self.close[-1]:
             raise ValueError("close: expected probabilities, the last one greater than 0")
         if self.variables[0] < 1 or self.ratio[0] < 0:
@@ -330,7 +326,6 @@ class Sign(Section, frozen=True):
     stdout: str | None = None
 
     def __post_init__(self) -> None:
-        """Raise ValueError for what nothing fits."""
         if self.signal is not None and self.signal not in Signals.__members__:
             raise ValueError(f"signal: expected a signal such as SIGABRT, found {self.signal!r}")
         for key in ("stderr", "stdout"):

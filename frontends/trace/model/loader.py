@@ -260,7 +260,6 @@ def _mask(names: Sequence[str], key: str, sets: Mapping[str, int], place: Place)
 def _variables(
     content: ContentTable, types: Mapping[str, Type], hooks: Container[str], place: Place
 ) -> dict[str, Variable]:
-    """Return the counters and flags by name."""
     known = ["variable", "literal", *(t.name for t in types.values() if t.kind == "handle")]
     found: dict[str, Variable] = {}
     groups: dict[str, Mapping[str, CounterTable | FlagTable]] = {
@@ -417,7 +416,6 @@ def _compiled(
 def _phases(
     given: Mapping[str, PhaseTable], calls: Mapping[str, CallModel], scope: Scope, place: Place
 ) -> dict[str, Phase]:
-    """Return the states of the generator."""
     found: dict[str, Phase] = {}
     for name, phase in given.items():
         following: list[Next] = []

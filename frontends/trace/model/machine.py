@@ -32,11 +32,10 @@ _NAMED = 24  # names that a message lists, and characters of a name that it show
 class Violation:
     """Why a call is not allowed.
 
-    `rule` is short and the same for all calls that break it: a condition of
-    the model as written there, `from ...` for the states, `unknown call`, or
-    what an argument has to be. `malformed` says that it is no call of the API
-    at all (unknown, wrong arguments), so that no interpreter could read it;
-    otherwise it breaks the API's contract.
+    `rule` is short and the same for all calls that break it: a condition of the model as written
+    there, `from ...` for the states, `unknown call`, or what an argument has to be. `malformed`
+    says that it is no call of the API at all (unknown, wrong arguments), so that no interpreter
+    could read it; otherwise it breaks the API's contract.
     """
 
     rule: str
@@ -125,9 +124,8 @@ class Machine:
     def after(self, call: Call, result: Value | None = None) -> None:
         """Go on to the state after an allowed call.
 
-        `result` is what it returned, by default what was recorded; None if
-        that is unknown. For a call that is not allowed, the outcome is
-        undefined, but nothing is raised.
+        `result` is what it returned, by default what was recorded; None if that is unknown. For a
+        call that is not allowed, the outcome is undefined, but nothing is raised.
         """
         if result is None:
             result = call.result
@@ -262,8 +260,6 @@ def _head(arguments: tuple[Argument, ...]) -> list[str]:
 
 
 def _allow(call: CallModel, model: Model, faults: list[Fault]) -> list[str]:
-    """Return the lines that find the first rule which a call breaks."""
-
     def number(rule: str, why: str, malformed: bool = False) -> int:
         faults.append(Fault(rule, why, malformed))
         return len(faults)
@@ -358,7 +354,6 @@ def _ranges(argument: Argument, name: str, model: Model) -> list[tuple[str, str,
 
 
 def _after(call: CallModel, model: Model) -> list[str]:
-    """Return the lines that a call's effects are."""
     count = sum(not each.star for each in call.arguments)
     lines = [f"if len(a) < {count}: return"] if count else []
     lines += _head(call.arguments)
@@ -424,7 +419,6 @@ def _handle(name: str, negation: str) -> str:
 
 
 def _states(mask: int, model: Model) -> str:
-    """Return the names of the states, by the name of a set where there is one."""
     for name, each in model.sets.items():
         if each == mask:
             return f"'{name}'"

@@ -54,7 +54,6 @@ class TypeTable(Section, frozen=True):
     negation: str = ""
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a choice of nothing."""
         if self.kind == "choice" and not self.values:
             raise ValueError("values: expected the words that may be chosen from")
 
@@ -122,7 +121,6 @@ class StepTable(Section, frozen=True):
     words: dict[Named, Words] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a step that makes nothing, or that has no end."""
         if (self.action in ("call", "group")) != bool(self.call):
             raise ValueError("call: expected the name of a call, or names with weights")
         if self.again == 1:

@@ -164,7 +164,6 @@ def renamed(
 
 
 def _by_first_use(view: TraceView) -> list[int]:
-    """Return the variables in the order in which they are used first."""
     return list(dict.fromkeys(variable for _, variable in mentions(view)))
 
 
@@ -263,7 +262,6 @@ def as_call(view: TraceView) -> Iterator[Alteration]:
 
 
 def _inside(view: TraceView, group: Sequence[int]) -> Sequence[int]:
-    """Return the literals of a clause."""
     arguments = (value for index in group for value in view.calls[index].arguments)
     return [value for value in arguments if isinstance(value, int) and value]
 

@@ -93,7 +93,6 @@ class HandleItems(Items):
         return Change(self.view.edits(after, before), self.what)
 
     def _altered(self, selected: Selection) -> Alteration:
-        """Return the alteration that some items make."""
         count, calls = len(self.units), self.view.bare
         units = [self.units[item] for item in selected if item < count]
         names: dict[Value, str] = {unit.name: unit.other for unit in units}

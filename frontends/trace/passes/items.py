@@ -34,7 +34,6 @@ class CallItems(Items):
 
     @cached_property
     def _drops(self) -> dict[int, list[int]]:
-        """The units that only drop calls, by the calls they drop."""
         found: dict[int, list[int]] = {}
         for number, unit in enumerate(self.units):
             if not any(unit.values()):
@@ -77,7 +76,6 @@ class CallItems(Items):
         return Change(view.edits(altered, before), self.what)
 
     def _altered(self, items: Iterable[int]) -> dict[int, tuple[Call, ...]]:
-        """Return the alteration that some items make, in order."""
         count = len(self.units)
         found: dict[int, tuple[Call, ...]] = {}
         for item in items:
@@ -117,7 +115,6 @@ class Substitutions(LeafTree):
         return range(len(self.places))
 
     def weight(self, node: int) -> int:
-        """Return the same for all: the last place comes first."""
         return 1
 
     def moves(self, node: int) -> Sequence[Move]:

@@ -185,7 +185,6 @@ def _close(view: TraceView, options: OptionMode) -> Iterator[Alteration]:
 
 
 def _both(some: Sequence[Alteration]) -> Iterator[Alteration]:
-    """Yield any two together."""
     for first, second in combinations(some, 2):
         yield {**first, **second}
 
@@ -307,7 +306,6 @@ class _Walk:
         self._units = [*singles, *view.groups, *drop.variables(view)]
 
     def end(self) -> list[Call]:
-        """Return the trace after some steps, drops first."""
         chance = self._chance
         steps = chance.choice(_STEPS)
         gone: set[int] = set()
@@ -320,7 +318,6 @@ class _Walk:
         return calls
 
     def _step(self, calls: list[Call]) -> None:
-        """Alter, move or insert a call."""
         chance = self._chance
         at, dice = chance.randint(1, len(calls)), chance.random()
         if dice < 0.1 or not self._models:
@@ -341,11 +338,9 @@ class _Walk:
                 calls[at] = self._call(model)
 
     def _call(self, model: CallModel) -> Call:
-        """Return a call with any arguments."""
         return Call(model.name, tuple([self._value(each.type) for each in model.arguments]))
 
     def _value(self, kind: Type) -> int:
-        """Return any variable or literal, or a small number."""
         chance = self._chance
         if kind.kind == "int":
             low = kind.low or 0

@@ -43,14 +43,13 @@ _STARTS = 64
 class TraceView:
     """A trace; immutable.
 
-    Each call is a node of the document, with its `return` line and the comments before it;
-    `edits` says which. `last_call` returns the index of
-    the call in which the replay of the text ended, None if that is unknown.
-    `keeps_result`: the failure is about the result of that call.
-    `first_failing` finds the first of many small traces that fails in the same way, None where
-    they cannot be played together. `lawful`: the input keeps to the
-    contract whatever its calls return, so a failure is never a broken contract.
-    Calls whose names are in `keep` stay, whatever an alteration says.
+    Each call is a node of the document, with its `return` line and the comments before it; `edits`
+    says which. `last_call` returns the index of the call in which the replay of the text ended,
+    None if that is unknown. `keeps_result`: the failure is about the result of that call.
+    `first_failing` finds the first of many small traces that fails in the same way, None where they
+    cannot be played together. `lawful`: the input keeps to the contract whatever its calls return,
+    so a failure is never a broken contract. Calls whose names are in `keep` stay, whatever an
+    alteration says.
     """
 
     def __init__(
@@ -272,11 +271,10 @@ class TraceView:
     def contract_closure(self, altered: Alteration) -> frozenset[int] | None:
         """Return which calls have to go too if some are altered, for the contract to be kept.
 
-        A call that the model does not allow goes; one that is part of a group
-        takes the group along. A call that the model cannot read at all stays: the
-        program that reads the trace may know it. Calls that already break the contract in the file
-        stay too, unless the input keeps the contract: one of them may be what fails. None if the
-        contract cannot be kept.
+        A call that the model does not allow goes; one that is part of a group takes the group
+        along. A call that the model cannot read at all stays: the program that reads the trace may
+        know it. Calls that already break the contract in the file stay too, unless the input keeps
+        the contract: one of them may be what fails. None if the contract cannot be kept.
         """
         altered = self._staying(altered)
         gone: set[int] = set()
@@ -301,7 +299,6 @@ class TraceView:
 
     @cached_property
     def _breaches(self) -> frozenset[int]:
-        """The calls that break the contract of an input that does not keep to it."""
         if self.lawful:
             return frozenset()
         machine = Machine(self.model)
@@ -311,7 +308,6 @@ class TraceView:
 
     @property
     def _stride(self) -> int:
-        """How many calls there are from one start to the next."""
         return len(self.calls) // (_STARTS // 8 if self._block else _STARTS) + 1
 
     def _start(self, before: int) -> _Start:
@@ -330,7 +326,6 @@ class TraceView:
 
     @cached_property
     def _starts(self) -> list[_Start]:
-        """The known places where a walk may begin."""
         return []
 
     @cached_property
@@ -396,5 +391,4 @@ class TraceView:
 
 
 def _where(marked: bytes) -> Iterator[int]:
-    """Yield the indices of the bytes that are not 0."""
     return compress(range(len(marked)), marked)

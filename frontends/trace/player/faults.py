@@ -1,10 +1,9 @@
 """Faults seeded into a library: one machine instruction overwritten (x86-64).
 
-So a demo, a test or an experiment has a real failing system without a compiler.
-A fault is written `SYMBOL+OFFSET:abort` (the instruction raises SIGILL) or
-`SYMBOL+OFFSET:delete` (it does nothing), with `=HEX` if the bytes that are
-expected there shall be checked, or is an entry of a list of faults: JSON with
-`{"faults": [{"id", "symbol", "offset", "length", "kind", "sha256"}]}`.
+So a demo, a test or an experiment has a real failing system without a compiler. A fault is written
+`SYMBOL+OFFSET:abort` (the instruction raises SIGILL) or `SYMBOL+OFFSET:delete` (it does nothing),
+with `=HEX` if the bytes that are expected there shall be checked, or is an entry of a list of
+faults: JSON with `{"faults": [{"id", "symbol", "offset", "length", "kind", "sha256"}]}`.
 
 The library is read by pyelftools and its instructions are decoded by capstone. Both are imported
 only when a fault is seeded: together they take about half a second for Lingeling.
@@ -198,9 +197,8 @@ def _instruction(code: Code, start: int, fault: Fault) -> bytes:
 class Code:
     """The code of a library.
 
-    `symbols` maps each function to its address, `exported` those that the loader finds by
-    name, `sizes` each function to its length in bytes. `segments` are executable: first
-    address, bytes.
+    `symbols` maps each function to its address, `exported` those that the loader finds by name,
+    `sizes` each function to its length in bytes. `segments` are executable: first address, bytes.
     """
 
     symbols: dict[str, int]

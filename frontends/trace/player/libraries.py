@@ -356,7 +356,6 @@ def _is_own(symbol: str) -> bool:
 
 
 def _symbols(text: str) -> list[str]:
-    """Return the functions of the library that a call needs."""
     found = [call.partition("(")[0].split()[-1] for call in text.split(";")]
     found += re.findall(r"&(\w+)", text)
     return [symbol for symbol in found if symbol not in _OF_LIBC]

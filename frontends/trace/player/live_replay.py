@@ -232,7 +232,6 @@ class LiveReplay(Session):
         self._running = self._alive = False
 
     def _continue(self, records: bytes) -> None:
-        """Let the child play more records, which follow those before."""
         self._put(records)
         self._waits = False
         os.eventfd_write(self.go, 1)
@@ -251,7 +250,6 @@ class LiveReplay(Session):
         return self.end()
 
     def _ended(self) -> ReplayOutcome:
-        """Wait for the end of the child, and return what it says of the trace."""
         self._running = False
         self._last = self._wait()
         calls = self._calls[self._first :]

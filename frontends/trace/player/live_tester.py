@@ -149,7 +149,6 @@ class LiveTester(Closing):
         return outcome, checker.check(calls, outcome.results)
 
     def _replays(self) -> tuple[ReplayServer, Checker | None]:
-        """Return what plays whole traces, and what checks their answers: both seldom needed."""
         if self._opened is None:
             server = self._stack.enter_context(ReplayServer(self._library, patch=self._patch))
             checker = None

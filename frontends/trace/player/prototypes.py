@@ -152,13 +152,12 @@ def unguarded(text: str) -> str:
 class Interface:
     """An API in a library: `calls` in the notation of this module.
 
-    `contract` is a regular expression that finds a broken contract in what the
-    library printed to standard error. `options` is the symbol of its table of options,
-    in CaDiCaL's layout ("" if it has none), `lacking` the calls that this library has not.
-    `error` are two functions: whether the last call has failed, and what it says of it. `spells`
-    is the function that returns the names of constants, and what these begin with.
-    `source` is the file of the functions whose names begin with HELPS ("" for none), `helper`
-    the path of a library with them.
+    `contract` is a regular expression that finds a broken contract in what the library printed to
+    standard error. `options` is the symbol of its table of options, in CaDiCaL's layout ("" if it
+    has none), `lacking` the calls that this library has not. `error` are two functions: whether the
+    last call has failed, and what it says of it. `spells` is the function that returns the names of
+    constants, and what these begin with. `source` is the file of the functions whose names begin
+    with HELPS ("" for none), `helper` the path of a library with them.
     """
 
     api: str

@@ -284,7 +284,6 @@ class Encoder:
         return parts
 
     def _encode(self, call: Call) -> bytes:
-        """Return the records of a call. Raises ValueError with what was expected."""
         if call.name == "return":
             # It counts as a call, as an index of a call is one in the trace; it does nothing.
             return record(self.tables, "getppid", flags=COUNTS)
@@ -401,7 +400,6 @@ def _numbers(values: Sequence[Value]) -> bytes:
 
 
 def _array(tables: Tables, names: Sequence[Value]) -> bytes:
-    """Return records that make an array of what names stand for."""
     records = record(tables, "calloc", len(names) or 1, 8, flags=KEEPS | STORES, cell=_ARRAY)
     # PUT returns where the next element goes; a cell of its own leaves the beginning as it is.
     at = _ARRAY

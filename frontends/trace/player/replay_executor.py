@@ -282,7 +282,6 @@ class ReplayExecutor(Executor):
         return found
 
     def _judged(self, waiting: _Waiting, replayed: ReplayOutcome) -> Finished:
-        """Judge a replay of one trace."""
         text, calls = waiting.text, waiting.calls
         outcome = replayed.as_outcome()
         # A failure after a broken contract is not a fault of the library.

@@ -21,10 +21,9 @@ the result goes to the cell; KEEPS, it does not become the call's; SKIPS, unless
 int) is 0, as many records are skipped as the sixth argument says. So a child can fork, to be
 asked what the trace does not ask, and records can have other data between them.
 
-Two functions are not the library's: EACH(object, function, numbers, count, last) calls the
-function with the object, a number and the last argument for each number in turn (i32), and puts
-the result in the number's place. PUT(address, value) stores 64 bits, and returns the address
-behind them.
+Two functions are not the library's: EACH(object, function, numbers, count, last) calls the function
+with the object, a number and the last argument for each number in turn (i32), and puts the result
+in the number's place. PUT(address, value) stores 64 bits, and returns the address behind them.
 
 A child runs `player.c`, and no Python: so the interpreter's objects need not even be copied to
 it, and its heap is the library's alone. Without a compiler the loop in this file plays, with the
@@ -193,7 +192,6 @@ def _run_in_python(pointers: ctypes.Array[ctypes.c_uint64]) -> None:
 
 
 def _each(at: int, function: int, numbers: int, count: int, last: int) -> None:
-    """Do what EACH does."""
     call = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_int64] * 3, use_errno=False)(function)
     for number in (ctypes.c_int32 * count).from_address(numbers) if count else ():
         ctypes.c_int32.from_address(numbers).value = call(at, number, last)
@@ -201,7 +199,6 @@ def _each(at: int, function: int, numbers: int, count: int, last: int) -> None:
 
 
 def _put(at: int, value: int) -> int:
-    """Do what PUT does."""
     ctypes.c_int64.from_address(at).value = value
     return at + 8
 
@@ -317,7 +314,6 @@ class Server:
                 self._play(0, 0, self.nothing - self.shared_at, 0.0, 0.0)
 
     def _play(self, results: int, strings: int, records: int, wall: float, cpu: float) -> bytes:
-        """Play records in a child, to its end; return what there is to reply."""
         started = time.monotonic()
         pid = self.fork(results, strings, records)
         if pid < 0:

@@ -134,7 +134,6 @@ class ReplayServer(Closing):
         self._ready.clear()
 
     def _in_flight(self) -> int:
-        """Return how many replays are running that somebody waits for."""
         return sum(not running.cancelled for running in self._running.values())
 
     def _send(self, running: _Running) -> None:
@@ -168,7 +167,6 @@ class ReplayServer(Closing):
         return idle
 
     def _receive(self, fd: int) -> None:
-        """Take the end of a replay from a server."""
         session = self._servers[fd]
         try:
             ending = session.end()
@@ -198,7 +196,6 @@ class ReplayServer(Closing):
         self._send(running)
 
     def _discard(self, fd: int) -> None:
-        """End a server, and with it the child that it may have."""
         self._poll.unregister(fd)
         self._running.pop(fd, None)
         self._servers.pop(fd).close()

@@ -82,7 +82,6 @@ def _lines(body: Sequence[Sequence[Statement]]) -> Iterator[str]:
 
 
 def _texts(statements: Sequence[Statement]) -> Iterator[tuple[str, str, bool]]:
-    """Yield the statements of one call, with its name and whether it closes a clause."""
     texts = [_call(each) for each in statements if each.step.function != _ROOM]
     if any(_VECTOR in each.step.function for each in statements):
         texts = [f"{{ std::vector<int> {KEPT};", *texts, "}"]

@@ -85,7 +85,6 @@ def _lines(body: Sequence[Sequence[Statement]]) -> Iterator[str]:
 
 
 def _check(last: FinalAnswer, value: str) -> Iterator[str]:
-    """Yield the check of the last answer: that of another solver, and the model."""
     if last.expected is not None:
         said = f"wrong answer: expected {last.expected}, found"
         yield f"if {ANSWER} not in (0, {last.expected}):"

@@ -218,7 +218,6 @@ class Writer:
         return found
 
     def _argument(self, argument: str, value: Any) -> str:
-        """Return how an argument of a C call is written."""
         spelling = self._spelling
         if argument == "object":
             return SOLVER
