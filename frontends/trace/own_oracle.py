@@ -6,7 +6,7 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 
@@ -21,11 +21,10 @@ from reducekit.frontends.trace.model.definition import Model
 from reducekit.frontends.trace.player import (
     DEFAULT_LIMITS,
     Library,
-    Patch,
     ReplayOutcome,
     ReplayServer,
 )
-from reducekit.frontends.trace.player.batch import Batching, CrashCache, batching, small_traces
+from reducekit.frontends.trace.player.batch import CrashCache, batching, small_traces
 from reducekit.frontends.trace.player.checker import Checker, opened_checker
 from reducekit.frontends.trace.player.contract import was_lawful
 from reducekit.frontends.trace.player.replay_executor import ReplayExecutor, hangs_after
@@ -62,7 +61,7 @@ def replay_oracle(
     target = replace(target.named(trace.head), model=target.model or model.name)
     library, patch = target.opened(model.name)
     read = reader(trace.format)
-    replays = _Replays(library, patch, target.check_returns, read)
+    serve = partial(ReplayServer, library, patch=patch, check_results=target.check_returns)
     # Of the failure that the user describes, the way in which a replay ends is no part.
     described = any(request.failure[name] not in (None, (), []) for name in _OTHER_FAILURES)
     limits = replace(
@@ -72,7 +71,7 @@ def replay_oracle(
     )
     with ExitStack() as opened:
         with request.guard.held():
-            server = replays.serve()
+            server = serve()
             opened.callback(server.close)
 
         def replay(text: bytes) -> tuple[Sequence[Call], ReplayOutcome]:
@@ -81,14 +80,16 @@ def replay_oracle(
 
         crashes = CrashCache(replay)
         outcome = server.replay(trace.calls, limits)
+        # Opens what checks answers, where a wrong one is the failure.
+        checks: Callable[..., Checker | None] | None = None
         if outcome.kind == "ok" and not target.check_returns and not described:
             checks = partial(opened_checker, library.interface.api, target.library, limits=limits)
             with ExitStack() as other:
                 checker = checks(server, stack=other)
                 if checker is not None:
                     outcome = checker.judged(trace.calls, outcome)
-            if outcome.kind == "mismatch":
-                replays = replace(replays, checks=checks)
+            if outcome.kind != "mismatch":
+                checks = None
         _refuse_success(request, target, trace, model, outcome, library, described=described)
         crashes.remember(trace.text, trace.calls, outcome)
         lawful = was_lawful(model, trace.calls, outcome)
@@ -97,8 +98,27 @@ def replay_oracle(
             batch = batching(model, outcome)
         if outcome.kind == "timeout" and not described:
             hangs = hangs_after(trace.calls, outcome, server)
-        replays = replace(replays, model=model if lawful else None, batch=batch, hangs=hangs)
         executors: list[ReplayExecutor] = []
+
+        def opener(oracle: Oracle, jobs: int) -> Executor:
+            closing, checker = ExitStack(), None
+            if checks is not None:
+                checker = checks(closing.enter_context(serve()), stack=closing)
+            executor = ReplayExecutor(
+                serve(jobs=jobs),
+                read,
+                oracle.criterion,
+                crashes,
+                proofs=not target.check_returns,
+                model=model if lawful else None,
+                checker=checker,
+                opened=closing,
+                batch=batch if jobs == 1 else None,
+                hangs=hangs if isinstance(oracle.criterion, TimesOut) else None,
+            )
+            executors.append(executor)
+            return executor
+
         if outcome.kind != "mismatch" and not described:
             many = small_traces(
                 model,
@@ -112,21 +132,23 @@ def replay_oracle(
             )
         frontend = frontend_of(
             last=crashes.last,
-            keeps_result=outcome.kind == "mismatch" and replays.checks is None,
+            keeps_result=outcome.kind == "mismatch" and checks is None,
             first_failing=None if many is None else many.first,
         )
+        program = [found] if (found := shutil.which("reducekit")) else own_python("-m", "reducekit")
+        returns = ("--check-returns",) if target.check_returns else ()
         recorded = any(call.result is not None for call in trace.calls)
         head = target.head(trace.format)
 
         def finish(text: bytes) -> bytes:
             if recorded:
-                text = _with_results(text, trace.format, replays, server, model)
+                text = _with_results(text, trace.format, read, server, model)
             return head + text[head_length(text) :] if head else text
 
         return OwnOracle(
             frontend,
-            _replay_command(replace(target, model=api)),
-            replays.opener(crashes, executors),
+            (*program, "replay", *replace(target, model=api).played_by, *returns),
+            opener,
             replace(
                 request.limits,
                 cpu=request.limits.cpu or DEFAULT_LIMITS.cpu,
@@ -138,56 +160,6 @@ def replay_oracle(
             finish=finish,
             close=opened.pop_all().close,
         )
-
-
-@dataclass(frozen=True, slots=True)
-class _Replays:
-    """What is replayed against, and how."""
-
-    library: Library
-    patch: Patch | None
-    check_results: bool
-    read: Callable[[bytes], Sequence[Call]]
-    """Returns the calls of a text."""
-    model: Model | None = None
-    """What all replays have to keep to; None where the first one does not."""
-    batch: Batching | None = None
-    """How candidates share a replay, if they can."""
-    hangs: float | None = None
-    """After how many seconds one hangs at a first look; None if the failure is another."""
-    checks: Callable[..., Checker | None] | None = None
-    """Opens what checks answers, given a server and a stack, where a wrong one is the failure."""
-
-    def serve(self, jobs: int = 1) -> ReplayServer:
-        return ReplayServer(
-            self.library, jobs=jobs, patch=self.patch, check_results=self.check_results
-        )
-
-    def opener(
-        self, crashes: CrashCache, opened: list[ReplayExecutor]
-    ) -> Callable[[Oracle, int], Executor]:
-        """Return what opens executors that replay; they are added to `opened`."""
-
-        def opener(oracle: Oracle, jobs: int) -> Executor:
-            closing, checker = ExitStack(), None
-            if self.checks is not None:
-                checker = self.checks(closing.enter_context(self.serve()), stack=closing)
-            executor = ReplayExecutor(
-                self.serve(jobs),
-                self.read,
-                oracle.criterion,
-                crashes,
-                proofs=not self.check_results,
-                model=self.model,
-                checker=checker,
-                opened=closing,
-                batch=self.batch if jobs == 1 else None,
-                hangs=self.hangs if isinstance(oracle.criterion, TimesOut) else None,
-            )
-            opened.append(executor)
-            return executor
-
-        return opener
 
 
 def _refuse_success(
@@ -245,15 +217,12 @@ def _refuse_success(
     )
 
 
-def _replay_command(target: Target) -> tuple[str, ...]:
-    program = shutil.which("reducekit")
-    words = [program] if program else own_python("-m", "reducekit")
-    returns = ["--check-returns"] if target.check_returns else []
-    return (*words, "replay", *target.played_by, *returns)
-
-
 def _with_results(
-    text: bytes, name: str, replays: _Replays, server: ReplayServer, model: Model
+    text: bytes,
+    name: str,
+    read: Callable[[bytes], Sequence[Call]],
+    server: ReplayServer,
+    model: Model,
 ) -> bytes:
     """Return a trace of a format with what its calls return, if its replay ends as without."""
     trace = read_trace(text, name)
@@ -269,7 +238,7 @@ def _with_results(
     printed = trace.head + print_trace(calls, trace.format, trace.tail)
     if printed == trace.text:
         return text
-    after = server.replay(replays.read(printed))
+    after = server.replay(read(printed))
     same = (after.kind, after.status, after.signal) == (before.kind, before.status, before.signal)
     return printed if same else text
 

@@ -64,7 +64,14 @@ def _with_library(request: PlayRequest, target: Target) -> PlayEnd:
     except ParseError as error:
         return PlayEnd(PARSE, None, f"not a trace: {request.path}: {error}")
     target = target.named(trace.head)
-    library = find_library(target.model or _api(trace), target.library)
+    if target.model is None and trace.format not in _APIS:
+        raise UsageError(
+            f"there is no library that a trace in the format {trace.format} can be replayed "
+            "against; `command` names a program that reads it"
+        )
+    api = _APIS.get(trace.format, "")
+    api = target.model or (find_model(trace).name if trace.format == _SHARED else api)
+    library = find_library(api, target.library)
     if request.values["gdb"]:
         return _in_debugger(trace, library, request.values)
     patch = patch_of(library.path, target.fault, target.faults)
@@ -117,15 +124,6 @@ def _in_debugger(trace: Trace, library: Library, values: Mapping[str, Any]) -> P
     notes = (f"the library lacks these calls, so they are left out: {names}",) if names else ()
     number = -status if status < 0 else None
     return PlayEnd(None if number else status, number, f"{_GDB} has ended", notes=notes)
-
-
-def _api(trace: Trace) -> str:
-    if trace.format not in _APIS:
-        raise UsageError(
-            f"there is no library that a trace in the format {trace.format} can be replayed "
-            "against; `command` names a program that reads it"
-        )
-    return find_model(trace).name if trace.format == _SHARED else _APIS[trace.format]
 
 
 def _summary(outcome: ReplayOutcome, calls: Sequence[Call]) -> str:

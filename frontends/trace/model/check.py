@@ -53,7 +53,8 @@ def problems(trace: Trace, model: Model) -> Iterator[Problem]:
             message, line = violation.message, trace.calls[index].line
             if index == len(trace.calls) - 1 and not trace.text.endswith(b"\n"):
                 message += "; the file ends within this line"
-            raise ParseError(message, trace.text, _offset(trace.text, line))
+            before = trace.text.split(b"\n", line - 1)[:-1]
+            raise ParseError(message, trace.text, sum(map(len, before)) + len(before))
         line = trace.calls[index].line
         yield Problem(line, call, violation.rule, violation.message)
 
@@ -129,13 +130,6 @@ def _result(call: Call, model: Model) -> Violation | None:
         return None
     wanted = ", ".join(map(str, rules.outcomes))
     return Violation("result", f"'{call}' returned {call.result}, expected one of {wanted}")
-
-
-def _offset(text: bytes, line: int) -> int:
-    offset = 0
-    for _ in range(line - 1):
-        offset = text.find(b"\n", offset) + 1
-    return offset
 
 
 _NAME = re.compile(r"([A-Za-z]+)[0-9]+\Z")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from reducekit.change import Change
-from reducekit.format import Pass, Schedule, when
+from reducekit.format import Pass, Schedule, pass_, when
 from reducekit.frontends.trace.language.calls import dropped
 from reducekit.frontends.trace.passes import drop
 from reducekit.frontends.trace.passes.arguments import (
@@ -266,15 +266,11 @@ class Descent(LeafTree):
         return self._numbers[key]
 
 
-class LowerEach:
+@pass_("lower each option")
+def lower_each(view: TraceView) -> Descent | None:
     """Lowers options one by one."""
-
-    name = "lower each option"
-
-    def problem(self, view: TraceView) -> Descent | None:
-        """Return the options above their least values as a tree."""
-        found = [each for each in settings(view) if each.value > each.option.low]
-        return Descent(view, found) if found else None
+    found = [each for each in settings(view) if each.value > each.option.low]
+    return Descent(view, found) if found else None
 
 
 def paper_schedule(options: str) -> Schedule:
@@ -289,7 +285,7 @@ def paper_schedule(options: str) -> Schedule:
     calls: Iterable[Pass] = (compact, Granularity(2), Granularity(1), Granularity(0))
     if options != "all":
         return Schedule(prepare=(drop.Begin(cut=False),), rounds=(*calls,))
-    lower = LowerEach()
     return Schedule(
-        prepare=(drop.Begin(cut=False), *calls, import_options, lower), rounds=(*calls, lower)
+        prepare=(drop.Begin(cut=False), *calls, import_options, lower_each),
+        rounds=(*calls, lower_each),
     )

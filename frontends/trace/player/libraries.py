@@ -82,11 +82,6 @@ class Library:
         return f"{self.engine} ({self.path})" if self.engine else self.path
 
 
-def _of_python_sat() -> str | None:
-    spec = find_spec("pysolvers")  # an extension module; looking it up does not load it
-    return None if spec is None else spec.origin
-
-
 def _of_package(module: str, above: int, pattern: str) -> str | None:
     """Return a library of a wheel: it lies in a folder next to the module's."""
     spec = find_spec(module)
@@ -106,7 +101,12 @@ def _of_the_system(name: str) -> str | None:
     return None
 
 
-_PYTHON_SAT = ("python-sat", "1.9.dev17", _of_python_sat)
+_PYTHON_SAT = (
+    "python-sat",
+    "1.9.dev17",
+    # An extension module; looking it up does not load it.
+    lambda: None if (spec := find_spec("pysolvers")) is None else spec.origin,
+)
 _CVC5 = ("cvc5", "1.4.2", partial(_of_package, "cvc5", 1, "cvc5.libs/libcvc5-*.so*"))
 _PYBOOLECTOR = (
     "pyboolector",

@@ -242,12 +242,11 @@ class Writer:
 
 def _quoted(text: str) -> str:
     """Return a string literal, which C and Python read the same: as bytes."""
-    return f'"{"".join(map(_character, text.encode("utf-8", "surrogateescape")))}"'
-
-
-def _character(byte: int) -> str:
-    plain = 32 <= byte < 127 and byte not in b'"\\'
-    return chr(byte) if plain else f"\\{byte:03o}"
+    spelled = (
+        chr(byte) if 32 <= byte < 127 and byte not in b'"\\' else f"\\{byte:03o}"
+        for byte in text.encode("utf-8", "surrogateescape")
+    )
+    return f'"{"".join(spelled)}"'
 
 
 def joined(calls: Iterable[tuple[str, str, bool]], indent: str) -> Iterator[str]:
