@@ -58,7 +58,10 @@ def converted(text: bytes, source: str | None, target: str) -> Converted:
     api = _API[source or _NOTATION[trace.format]]
     given, unsaid = _in_words_of(trace, api, source)
     if target == CNF:
-        return Converted(to_cnf(given, api), _only_last(given, api))
+        solving = {name for what, name in names_of(api).items() if what in SOLVES}
+        solves = sum(call.name in solving for call in given)
+        last = (f"the CNF is what the last of {solves} solves is asked",) if solves > 1 else ()
+        return Converted(to_cnf(given, api), last)
     if target == ICNF:
         return Converted(to_icnf(given, api))
     calls, left_out = convert(given, api, _API[target])
@@ -97,12 +100,6 @@ def _in_words_of(
             f"{', '.join((*_API.values(), *SOURCES))}"
         )
     return trace.calls, ()
-
-
-def _only_last(calls: Sequence[Call], api: str) -> tuple[str, ...]:
-    solving = {name for what, name in names_of(api).items() if what in SOLVES}
-    solves = sum(call.name in solving for call in calls)
-    return (f"the CNF is what the last of {solves} solves is asked",) if solves > 1 else ()
 
 
 def _left_out(calls: Sequence[Call], target: str) -> tuple[str, ...]:

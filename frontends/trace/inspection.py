@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
 from reducekit import svg
-from reducekit.frontends.trace.language.calls import Call, Trace, Value
+from reducekit.frontends.trace.language.calls import Call, Trace
 from reducekit.frontends.trace.language.text import (
     head_options,
     read_trace,
@@ -96,16 +96,13 @@ def _steps(trace: Trace, model: Model) -> Iterator[_Step]:
         row = known.role if known is not None and known.role in _ROWS else "other"
         # Literal by literal, with 0 at the end; or whole.
         literal = call.arguments[0] if len(call.arguments) == 1 else 0
-        answer = _answer(calls, index) if row == "solve" else None
+        result = call.result
+        if result is None and calls[index + 1 : index + 2]:
+            following = calls[index + 1]
+            given = following.arguments if following.name == "return" else ()
+            result = given[0] if given else None
+        answer = result if row == "solve" and isinstance(result, int) else None
         yield _Step(call, row, row == "clause" and literal == 0, answer)
-
-
-def _answer(calls: Sequence[Call], index: int) -> int | None:
-    result: Value | None = calls[index].result
-    following = calls[index + 1] if index + 1 < len(calls) else None
-    if result is None and following is not None and following.name == "return":
-        result = following.arguments[0] if following.arguments else None
-    return result if isinstance(result, int) else None
 
 
 def timeline(trace: Trace, model: Model) -> Iterator[str]:

@@ -128,7 +128,13 @@ def draw_chart(model: Model) -> str:
             key=lambda each: abs((each.source or 0) - each.target),
         ),
     )
-    stays = _wrapped(_staying(model, frame), int((layout.width - 60) / _CHARACTER))
+    staying = [
+        name
+        for name, call in model.calls.items()
+        if _is_wide(call, frame) and not (call.rejected or targets(model, name))
+    ]
+    words = ["without leaving the state:", *staying] if staying else []
+    stays = _wrapped(words, int((layout.width - 60) / _CHARACTER))
     legend = max([layout.frame_bottom, *layout.lane_tops]) + 30
     title = f"{model.title}: states and calls"
     tip = svg.path("M0,1 L10,5 L0,9 z", fill="#345")
@@ -157,21 +163,17 @@ def draw_chart(model: Model) -> str:
     for each in arrows:
         if each.source is None:
             parts += _frame_arrow(each, layout)
-    for number in states:
-        parts += _state(model, number, layout)
+    for number, (x, width) in enumerate(zip(layout.lefts, layout.widths, strict=True)):
+        y, (name, *calls) = layout.row, layout.boxes[number]
+        style = "state initial" if model.initial >> number & 1 else "state"
+        parts.append(svg.rect(x, y, width, layout.height, class_=style, rx=9))
+        if model.final >> number & 1:
+            size = {"width": width - 6, "height": layout.height - 6}
+            parts.append(svg.rect(x + 3, y + 3, **size, class_="final", rx=7))
+        parts.append(svg.text(x + _PAD, y + _PAD + 11, name, class_="name"))
+        parts += _lines(x + _PAD, y + _PAD + 11 + _LINE, calls, "call")
     bottom = legend + len(stays) * _LINE + 8
     return svg.picture(layout.width, bottom, parts, title=title)
-
-
-def _state(model: Model, number: int, layout: _Layout) -> Iterator[str]:
-    x, y, width = layout.lefts[number], layout.row, layout.widths[number]
-    style = "state initial" if model.initial >> number & 1 else "state"
-    yield svg.rect(x, y, width, layout.height, class_=style, rx=9)
-    if model.final >> number & 1:
-        yield svg.rect(x + 3, y + 3, width - 6, layout.height - 6, class_="final", rx=7)
-    name, *calls = layout.boxes[number]
-    yield svg.text(x + _PAD, y + _PAD + 11, name, class_="name")
-    yield from _lines(x + _PAD, y + _PAD + 11 + _LINE, calls, "call")
 
 
 def _lines(x: float, y: float, lines: Sequence[str], style: str) -> Iterator[str]:
@@ -247,16 +249,6 @@ def _inner_lines(model: Model, number: int, frame: int) -> list[str]:
         and call.source != model.sets["any"]
     ]
     return [model.states[number], *_wrapped(calls)]
-
-
-def _staying(model: Model, frame: int) -> list[str]:
-    """Return the calls that may be made in most states of the frame, and lead nowhere."""
-    calls = [
-        name
-        for name, call in model.calls.items()
-        if _is_wide(call, frame) and not (call.rejected or targets(model, name))
-    ]
-    return ["without leaving the state:", *calls] if calls else []
 
 
 def _wrapped(words: Sequence[str], widest: int = _WIDEST) -> list[str]:

@@ -336,7 +336,7 @@ def _call(
             Effect(text, tuple(_compiled(compile_effect, text, f"effects[{number}]", after, place)))
             for number, text in enumerate(given.effects)
         ),
-        given.role,
+        given.role or ("define" if given.produces else "other"),
         given.group,
         _rule(given.end, "end", before, place),
         given.pair,

@@ -371,7 +371,10 @@ def _argument(tables: Tables, argument: str, value: Any, call: Call) -> tuple[in
     if argument == "names":
         return CELL, _ARRAY
     if argument == "numbers":
-        return STRING, tables.data(_numbers(value))
+        numbers = [each for each in value if isinstance(each, int) and 0 <= each < 2**32]
+        if len(numbers) < len(value):
+            raise ValueError(f"expected numbers from 0 to {2**32 - 1}, found {value}")
+        return STRING, tables.data(array("I", numbers).tobytes())
     if argument == "room":
         # Of its own: two calls may have what the library returned at a time.
         tables.strings += bytes(8)
@@ -390,13 +393,6 @@ def _argument(tables: Tables, argument: str, value: Any, call: Call) -> tuple[in
     if not -(2**31) < value < 2**31:
         raise ValueError(f"{value} is too large: numbers have 32 bits")
     return NUMBER, value
-
-
-def _numbers(values: Sequence[Value]) -> bytes:
-    numbers = [each for each in values if isinstance(each, int) and 0 <= each < 2**32]
-    if len(numbers) < len(values):
-        raise ValueError(f"expected numbers from 0 to {2**32 - 1}, found {values}")
-    return array("I", numbers).tobytes()
 
 
 def _array(tables: Tables, names: Sequence[Value]) -> bytes:

@@ -60,7 +60,11 @@ def c_program(code: Code, *, cpp: bool, helper: str = "") -> Iterator[str]:
     elif methods:
         yield from _class(steps, methods)
     if functions:
-        yield from ("", *(['extern "C" {'] if cpp else []), *map(_prototype, functions))
+        yield from ("", *(['extern "C" {'] if cpp else []))
+        for step in functions:
+            types = ", ".join(_type(word) for word in step.arguments if word != "skip")
+            result = "void *" if step.stores else _RESULTS[step.result]
+            yield f"{_typed(result, step.function)}({types or 'void'});"
         yield from ["}"] if cpp else []
     yield from ("", "int main(void) {")
     kind = next((f"{match[1]}::Solver" for match in methods.values()), "void")
@@ -103,12 +107,6 @@ def _call(statement: Statement) -> str:
     # What comes before the object is room for what the method returns.
     arguments = statement.arguments[statement.arguments.index(SOLVER) + 1 :]
     return f"{start}{SOLVER}->{method[3]}({', '.join(arguments)});"
-
-
-def _prototype(step: Step) -> str:
-    types = [_type(word) for word in step.arguments if word != "skip"]
-    result = "void *" if step.stores else _RESULTS[step.result]
-    return f"{_typed(result, step.function)}({', '.join(types) or 'void'});"
 
 
 def _type(word: str) -> str:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from reducekit.frontends.trace.player.answers import SAT, UNSAT
 from reducekit.frontends.trace.player.outcome import MISMATCH
-from reducekit.frontends.trace.player.prototypes import Step
 from reducekit.frontends.trace.programs.statements import (
     ANSWER,
     METHOD,
@@ -36,7 +35,10 @@ def python_program(code: Code, path: str) -> Iterator[str]:
     yield from ("", "", "def function(symbol, result, *types):", "    found = library[symbol]")
     yield "    found.restype, found.argtypes = result, types"
     yield from ("    return found", "", "")
-    yield from (_declared(name, step) for name, step in code.steps.items())
+    for symbol, step in code.steps.items():
+        types = [_type(word) for word in step.arguments if word != "skip"]
+        result = "pointer" if step.stores else _RESULTS.get(step.result, "None")
+        yield f'{_name(symbol)} = function("{symbol}", {", ".join([result, *types])})'
     yield from (f"{variable} = None" for variable in (SOLVER, *code.handles))
     yield ""
     yield from _lines(code.begin)
@@ -52,12 +54,6 @@ def _located(path: str) -> str:
         inside = str(Path(path).relative_to(packages))
         return f'os.path.join(sysconfig.get_path("platlib"), {inside!r})'
     return repr(path)
-
-
-def _declared(symbol: str, step: Step) -> str:
-    types = [_type(word) for word in step.arguments if word != "skip"]
-    result = "pointer" if step.stores else _RESULTS.get(step.result, "None")
-    return f'{_name(symbol)} = function("{symbol}", {", ".join([result, *types])})'
 
 
 def _type(word: str) -> str:
