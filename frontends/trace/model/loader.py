@@ -128,12 +128,12 @@ def _spread(content: dict[str, Any], place: Place) -> dict[str, Any]:
 
 def _of_one(name: str, key: str, value: Any) -> Any:
     """Return what a key of a family is for one call, which may differ from the `others`."""
-    if key not in ("c", "smt"):
+    text = key in ("c", "smt")
+    if isinstance(value, dict) and (text or "others" in value):
+        value = value.get(name, value.get("others", ""))
+    if not text or not isinstance(value, str):
         return value
-    text = value.get(name, value.get("others", "")) if isinstance(value, dict) else value
-    if not isinstance(text, str):
-        return value
-    return text.replace("{call}", name).replace("{CALL}", name.removeprefix("bv").upper())
+    return value.replace("{call}", name).replace("{CALL}", name.removeprefix("bv").upper())
 
 
 def _extended(content: dict[str, Any], source: str) -> dict[str, Any]:
