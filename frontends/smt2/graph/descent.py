@@ -36,6 +36,7 @@ _LAST = frozenset(("truth value", "other constant", "expand bindings"))
 instructions of four solvers, 350 were truth values (4 succeeded), and 705 were the second smallest
 constant of a sort (24 succeeded). They are still tried on a term once its larger parts are gone.
 Writing out a binding mostly succeeds, and gains little."""
+_HOISTS = frozenset(("hoist", "far hoist"))
 _KEPT = 64
 """The number of printed candidates to cache: each is requested a few times in succession."""
 
@@ -56,6 +57,8 @@ class Place:
     closed: tuple[int, int] = (0, 0)
     tally: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     """How often each kind of move was tried, and how often it succeeded."""
+    refuted: tuple[int, tuple[int, ...]] = (-1, ())
+    """A node, and the terms that did not fail in its place."""
     only: Sequence[tuple[str, Closing]] = ()
     """If not empty, only these closing moves are tried."""
 
@@ -282,7 +285,11 @@ class _Sequence:
         # other.
         share = self.site.analysis.weight[node] / self.site.analysis.total
         place: Place | None = None
-        for name, candidates in kinds(self.site, node):
+        # What a term lacks, its subterms lack, too. So none of them is hoisted where it was refuted
+        # or, after a success, where the term in its place is now.
+        refuted = [*self.here.refuted[1]] if self.here.refuted[0] == node else []
+        lacking = {below for each in refuted for below in self.site.analysis.cone(each)}
+        for name, candidates in kinds(self.site, node, lacking):
             kind = f"{name} {(share <= HUGE) + (share <= LARGE)}"
             tried, helped = self.tally.get(kind, (0, 0))
             is_rare = tried >= _ENOUGH and helped * _RARE < tried
@@ -292,7 +299,17 @@ class _Sequence:
             if place is None:
                 place = replace(self.here, done=frozenset(seen))
             for candidate in candidates:
-                yield self._step(candidate, kind, replace(place, last=candidate))
+                other = candidate.replaced[node] if name in _HOISTS else -1
+                if other in lacking:
+                    self.late.append((kind, iter((candidate,))))
+                    continue
+                after = replace(place, last=candidate)
+                if other >= 0:
+                    after = replace(after, refuted=(other, tuple(refuted)))
+                yield self._step(candidate, kind, after)
+                if other >= 0:
+                    refuted.append(other)
+                    lacking.update(self.site.analysis.cone(other))
 
     def _put_off(self, done: frozenset[int]) -> Iterator[Step]:
         """Yield the postponed steps."""
@@ -331,15 +348,11 @@ class Neighbourhood:
         """Return the key of a candidate; empty if it replaces no particular node."""
         if not replaced:
             return b""
-        shape = self.graph.shape
         # What refuted a candidate is mostly local: the term that was needed and its surroundings.
         # The rest of the script only shrinks. So a candidate whose surroundings are unchanged is
         # taken as refuted until nothing else helps; the engine then checks such candidates after
         # all.
-        parts = [
-            (self._shape(shape[node]), self._hash(other), self._above(node))
-            for node, other in replaced.items()
-        ]
+        parts = [(self._hash(other), self._above(node)) for node, other in replaced.items()]
         return b"%x" % (hash(tuple(sorted(parts))) & _MASK)
 
     def _above(self, node: int) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -50,8 +50,13 @@ def on_node(site: Site, node: int, run: tuple[int, int] | None = None) -> Iterat
         yield from candidates
 
 
-def kinds(site: Site, node: int) -> Iterator[tuple[str, Iterator[Candidate]]]:
-    """Yield the kinds of candidates for a node, each with a lazy iterator over them."""
+def kinds(
+    site: Site, node: int, lacking: Collection[int] = ()
+) -> Iterator[tuple[str, Iterator[Candidate]]]:
+    """Yield the kinds of candidates for a node, each with a lazy iterator over them.
+
+    `lacking` are terms that lack something that is needed in place of the node.
+    """
     graph, analysis = site.graph, site.analysis
     shape, sort = graph.shape[node], graph.sort[node]
     value = "truth value" if sort == "Bool" else "constant", to_constants(site, node, 1)
@@ -68,7 +73,7 @@ def kinds(site: Site, node: int) -> Iterator[tuple[str, Iterator[Candidate]]]:
     # the failure is inside. For a small part, it is a constant: the failure is elsewhere.
     # Of a term with half of the graph, a value is hardly ever all that the failure needs.
     share = analysis.weight[node] / analysis.total
-    far_off, near = ("far hoist", far(site, node)), ("hoist", direct(site, node))
+    far_off, near = ("far hoist", far(site, node, lacking)), ("hoist", direct(site, node))
     if sort is None:
         yield "hoist", bodies(site, node)
     elif share > HUGE:
@@ -104,7 +109,7 @@ def _hoisted(site: Site, what: str, node: int, other: int, stride: int = 0) -> I
     yield Candidate(what, graph, {node: other}, node, stride=stride)
 
 
-def far(site: Site, node: int) -> Iterator[Candidate]:
+def far(site: Site, node: int, lacking: Collection[int] = ()) -> Iterator[Candidate]:
     """Replaces a node by deep subterms of its sort, in several sizes, the small ones first.
 
     Computing the size of a term, with shared subterms counted once, takes a traversal of it.
@@ -123,7 +128,7 @@ def far(site: Site, node: int) -> Iterator[Candidate]:
         shape = shapes[each]
         passed += shape.size
         is_term = shape.arity and shape.raw != RAW and graph.sort[each] == sort
-        if is_term and each not in near:
+        if is_term and each not in near and each not in lacking:
             ranked.append((min(passed, sizes[each]), each))
     ranked.sort()
     if len(ranked) > _MEASURED:
