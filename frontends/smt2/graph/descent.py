@@ -36,7 +36,6 @@ _LAST = frozenset(("truth value", "other constant", "expand bindings"))
 instructions of four solvers, 350 were truth values (4 succeeded), and 705 were the second smallest
 constant of a sort (24 succeeded). They are still tried on a term once its larger parts are gone.
 Writing out a binding mostly succeeds, and gains little."""
-_HOISTS = frozenset(("hoist", "far hoist"))
 _KEPT = 64
 """The number of printed candidates to cache: each is requested a few times in succession."""
 
@@ -289,17 +288,19 @@ class _Sequence:
         # or, after a success, where the term in its place is now.
         refuted = [*self.here.refuted[1]] if self.here.refuted[0] == node else []
         lacking = {below for each in refuted for below in self.site.analysis.cone(each)}
+        varied = False
         for name, candidates in kinds(self.site, node, lacking):
             kind = f"{name} {(share <= HUGE) + (share <= LARGE)}"
             tried, helped = self.tally.get(kind, (0, 0))
             is_rare = tried >= _ENOUGH and helped * _RARE < tried
-            if name in _LAST or is_rare:
+            # Where a variable that may have any value is refuted, a constant hardly ever helps.
+            if name in _LAST or is_rare or (name == "constant" and varied):
                 self.late.append((kind, candidates))  # kept lazy: building them takes time
                 continue
             if place is None:
                 place = replace(self.here, done=frozenset(seen))
             for candidate in candidates:
-                other = candidate.replaced[node] if name in _HOISTS else -1
+                other = candidate.replaced[node] if "hoist" in name else -1
                 if other in lacking:
                     self.late.append((kind, iter((candidate,))))
                     continue
@@ -307,6 +308,7 @@ class _Sequence:
                 if other >= 0:
                     after = replace(after, refuted=(other, tuple(refuted)))
                 yield self._step(candidate, kind, after)
+                varied = name == "fresh variable"
                 if other >= 0:
                     refuted.append(other)
                     lacking.update(self.site.analysis.cone(other))

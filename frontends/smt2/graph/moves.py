@@ -79,7 +79,7 @@ def kinds(
     elif share > HUGE:
         yield from (far_off, near)
     elif share > LARGE:
-        yield from (value, ("fresh variable", to_fresh(site, node)), far_off, near, declared)
+        yield from (("fresh variable", to_fresh(site, node)), value, far_off, near, declared)
     else:
         yield from (value, near, far_off, declared, ("fresh variable", to_fresh(site, node, 4)))
     yield "drop arguments", drops(site, node, None)

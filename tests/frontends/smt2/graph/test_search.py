@@ -9,6 +9,7 @@ from reducekit.api import reduce
 from reducekit.events import Checked, Event
 from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.graph import descent
+from reducekit.frontends.smt2.graph.analysis import Analysis
 from reducekit.frontends.smt2.graph.build import build
 from reducekit.frontends.smt2.graph.descent import Descent, Neighbourhood, Place, start
 from reducekit.frontends.smt2.graph.listing import list_commands
@@ -100,6 +101,26 @@ def test_hoists_in_a_row_go_on_by_twice_as_many_levels() -> None:
         search = search.after(ok)
     assert left <= 2
     assert successes < 30
+
+
+def test_no_deep_part_of_what_was_refuted_is_hoisted_to_the_same_place() -> None:
+    terms = [f"(- p {number})" for number in range(100, 164)]
+    while len(terms) > 1:
+        terms = [f"(- {one} {other})" for one, other in zip(terms[::2], terms[1::2], strict=True)]
+    search: Search = search_over(f"(declare-fun p () Int)\n(assert (= 1 {terms[0]}))")
+    lacking: set[int] = set()
+    place = -1
+    for ok in (False, False, False, True, *[False] * 5):
+        assert isinstance(search, Descent)
+        step = search.steps[search.at]
+        assert step is not None
+        ((node, other),) = step.candidate.replaced.items()
+        assert place in (-1, node)
+        assert step.candidate.what == "hoist" or other not in lacking
+        place = other if ok else node
+        if not ok:
+            lacking.update(Analysis(step.candidate.graph).cone(other))
+        search = search.after(ok)
 
 
 def test_a_fresh_variable_is_declared_as_the_script_declares_its_own() -> None:
