@@ -2,14 +2,7 @@
 
 import subprocess
 import sys
-from collections.abc import Mapping
-from pathlib import Path
 from types import TracebackType
-from typing import TypeVar
-
-import msgspec
-
-Row = TypeVar("Row")
 
 
 def _with_stderr(
@@ -23,16 +16,3 @@ def _with_stderr(
 
 
 sys.excepthook = _with_stderr
-
-
-def publish(text: str, out: Path | None) -> None:
-    """Write a table into a file, or to standard output if there is none."""
-    if out is None:
-        sys.stdout.write(text)
-    else:
-        out.write_text(text, encoding="utf-8")
-
-
-def row_of(kind: type[Row], values: Mapping[str, str]) -> Row:
-    """Return a row of a table as a dataclass; what is not in the table has its default."""
-    return msgspec.convert(values, kind, strict=False)

@@ -1,13 +1,12 @@
 """Counts the files that a candidate passes: how much code one follows to understand one check.
 
-    python -m benchmarks.candidate_files [--calls]
+    python -m benchmarks.candidate_files
 
 Reduces a small SMT-LIB script with a shell script as its test and a journal, and traces each call
 from the moment that the scheduler proposes the first candidate until the first accepted one is
 written to the output file.
 """
 
-import argparse
 import sys
 import tempfile
 from collections import Counter
@@ -59,13 +58,8 @@ def passed_files() -> Counter[str]:
 
 def main() -> None:
     """Print the files."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--calls", action="store_true", help="with the calls in each")
-    given = parser.parse_args()
     found = passed_files()
-    for name, count in found.items():
-        print(f"{count:6} {name}" if given.calls else name)
-    print(f"{len(found)} files")
+    print(*found, f"{len(found)} files", sep="\n")
 
 
 if __name__ == "__main__":

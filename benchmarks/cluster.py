@@ -21,7 +21,6 @@ import json
 import os
 import platform
 import shlex
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -86,11 +85,6 @@ int main(int argc, char **argv)
     return found < needed;
 }
 """.replace("NEEDED", NEEDED)
-SHELL = f"""\
-#!/bin/sh
-sleep "$1"
-[ "$(grep -c '^{NEEDED}' "$3")" -ge "$2" ]
-"""
 
 
 class Input(NamedTuple):
@@ -134,15 +128,10 @@ class OnePass(Smt2):
 
 def oracle_in(folder: Path) -> Path:
     """Write the oracle: its arguments are seconds, how many are needed, and a file."""
-    compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     path = folder / "oracle"
-    if compiler is None:
-        path.write_text(SHELL, encoding="ascii")
-        path.chmod(0o755)
-        return path
     source = folder / "oracle.c"
     source.write_text(C, encoding="ascii")
-    subprocess.run([compiler, "-O1", "-o", str(path), str(source)], check=True)
+    subprocess.run(["cc", "-O1", "-o", str(path), str(source)], check=True)
     return path
 
 

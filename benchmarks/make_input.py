@@ -163,14 +163,8 @@ def lines(rng: random.Random, size: int) -> Iterator[str]:
     yield "(never closed\n"
 
 
-SHAPES: Mapping[str, Callable[[random.Random, int], Iterator[str]]] = {
-    "wide": wide,
-    "one": one,
-    "literals": literals,
-    "nots": nots,
-    "lets": lets,
-    "lines": lines,
-}
+_ALL = (wide, one, literals, nots, lets, lines)
+SHAPES: Mapping[str, Callable[[random.Random, int], Iterator[str]]] = {f.__name__: f for f in _ALL}
 
 
 def main() -> None:

@@ -5,35 +5,63 @@
 Each mutant is parsed, printed in every form, converted, and reduced in a few checks by a random
 algorithm and random passes, with a hash of the text as the test. Mutants that raise anything but a
 ReducekitError are counted by the place that raised it, and written to `--keep`. A seed always makes
-the same mutant.
+the same mutant. With `--whole` the files of the folder are exercised as they are.
 """
 
 import argparse
+import contextlib
 import hashlib
 import random
 import resource
+import signal
 import sys
 import time
+import traceback
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import reducekit
-from benchmarks.corpus import FORMATS as SUFFIXES
-from benchmarks.corpus import SlowError, WrongError, cpu_limit, parse, place_of
 from benchmarks.parser_mutants import LARGEST, mutant
 from reducekit import registry
 from reducekit.errors import ParseError, ReducekitError
 from reducekit.format import Format
 from reducekit.frontends.btor import Btor
+from reducekit.frontends.btor.model.reader import read
+from reducekit.frontends.btor.model.writer import canonical
 from reducekit.frontends.smt2 import Smt2
 from reducekit.reduction.plan import STAGES
 
+SUFFIXES = {".smt2": "smt2", ".btor": "btor", ".btor2": "btor"}
+_KEPT = ("btor", "isolate", "smt2", "text")
+"""Formats whose candidates keep the layout of the input; the others are reprinted."""
 _CHECKS = 15
+_SLOW = 60.0
 _SHOWN = 40
 _MEMORY = 4 << 30
+
+
+class SlowError(BaseException):
+    """An input took too long. Nothing on the way may take it for an error of its own."""
+
+
+@contextlib.contextmanager
+def cpu_limit(seconds: float = _SLOW) -> Iterator[None]:
+    """Raise SlowError in the body after that much CPU time of this process."""
+    before = signal.signal(signal.SIGPROF, _too_slow)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+class WrongError(Exception):
+    """A promise that was broken."""
 
 
 @dataclass(slots=True)
@@ -84,6 +112,35 @@ def exercise(format_name: str, text: bytes, seed: int) -> tuple[bool, int]:
     return True, report.counts.checks
 
 
+def parse(text: bytes, format_name: str) -> None:
+    """Parse a text and its other spellings. Raises ParseError if it is not of the format."""
+    frontend = registry.frontend(format_name)
+    view = frontend.parse(text)
+    if format_name in _KEPT and view.document.render({}) != text:
+        raise WrongError("not printed back")
+    others: list[Callable[[], bytes]] = []
+    if isinstance(frontend, Smt2):
+        others.append(lambda: frontend.pretty(text))
+    elif isinstance(frontend, Btor):
+        others.append(lambda: canonical(read(text, any_ending=True)))
+    for make in others:
+        other = make()
+        try:
+            frontend.parse(other)
+        except ParseError as error:
+            raise WrongError(f"another spelling does not parse: {error}") from None
+
+
+def place_of(error: Exception) -> str:
+    """Return an exception in one line, with where it was raised."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__} {Path(last.filename).name}:{last.lineno} {error}"[:300]
+
+
+def _too_slow(number: int, frame: FrameType | None) -> None:
+    raise SlowError
+
+
 def _frontend(format_name: str, chance: random.Random) -> Format:
     if format_name == "smt2":
         strict = chance.random() < 0.1
@@ -128,12 +185,17 @@ def _answer(call: Callable[[], Any]) -> Any:
 
 
 def run(
-    format_name: str, seeds: Sequence[int], inputs: Sequence[bytes] = (), keep: Path | None = None
+    format_name: str,
+    seeds: Sequence[int],
+    inputs: Sequence[bytes] = (),
+    keep: Path | None = None,
+    *,
+    whole: bool = False,
 ) -> Found:
-    """Exercise the mutants of some seeds."""
+    """Exercise the mutants of some seeds; of `whole` files these themselves, by their number."""
     found = Found()
     for seed in seeds:
-        text = mutant(format_name, seed, inputs)
+        text = inputs[seed] if whole else mutant(format_name, seed, inputs)
         found.mutants += 1
         try:
             with cpu_limit():
@@ -150,11 +212,11 @@ def run(
     return found
 
 
-def _inputs(folder: Path | None, format_name: str) -> list[bytes]:
+def _inputs(folder: Path | None, format_name: str, most: int) -> list[bytes]:
     if folder is None:
         return []
     paths = [each for each in sorted(folder.rglob("*")) if SUFFIXES.get(each.suffix) == format_name]
-    return [each.read_bytes() for each in paths if 0 < each.stat().st_size <= LARGEST]
+    return [each.read_bytes() for each in paths if 0 < each.stat().st_size <= most]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -163,14 +225,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--inputs", type=Path, help="a folder of files to be mutated too")
+    parser.add_argument("--whole", action="store_true", help="take these files, and no mutants")
     parser.add_argument("--keep", type=Path, help="a folder for the mutants that break something")
     given = parser.parse_args(arguments)
-    inputs, begin = _inputs(given.inputs, given.format), time.process_time()
+    most = sys.maxsize if given.whole else LARGEST
+    inputs, begin = _inputs(given.inputs, given.format, most), time.process_time()
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     total = Found()
-    end = given.first + given.count
+    end = len(inputs) if given.whole else given.first + given.count
     for first in range(given.first, end, 500):
-        found = run(given.format, range(first, min(end, first + 500)), inputs, given.keep)
+        found = run(
+            given.format, range(first, min(end, first + 500)), inputs, given.keep, whole=given.whole
+        )
         total.mutants += found.mutants
         total.parsed += found.parsed
         total.checks += found.checks

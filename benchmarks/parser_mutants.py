@@ -134,15 +134,7 @@ _WORDS = (
         b"(_ BitVec 2147483648)",
         b"(as q (Set Int))",
     ),
-    *(
-        b"(_ BitVec 2147483648)",
-        b"(_ bv3 65537)",
-        b"return 1",
-        b"option",
-        b"sat",
-        b"0x1",
-        b"n2@0x1",
-    ),
+    *(b"(_ bv3 65537)", b"return 1", b"option", b"sat", b"0x1", b"n2@0x1"),
 )
 
 

@@ -8,9 +8,8 @@ lines with {input}, {output} and {oracle}:
         --reducer 'ddsmt=ddsmt -j1 {input} {output} {oracle}' \\
         --reducer 'reducekit=reducekit smt2 {input} -o {output} --oracle {oracle}'
 
-Each folder of cases is a test set in the table of averages. Every run is counted by
-the oracle itself, costs are of the whole process tree that the reducer waited for, and every
-output is checked with the oracle afterwards. Ratios compare each reducer with the first.
+Each folder of cases is a test set in the table of averages. Ratios compare each reducer with the
+first. What is counted, and how, benchmarks/README.md says.
 `reducekit compare --reducer` does the same on files; this repeats runs and takes turns.
 """
 

@@ -282,16 +282,9 @@ def rows(
     part, cpu = timed(lambda: core(source.read_bytes(), program))
     found.append(Row("z3's core", part, 0, cpu, accepts(case, part), capped=False))
     done, cpu = timed(lambda: by_options(case, most))
-    found.append(
-        Row(
-            "reducekit, by options",
-            done.text,
-            done.counts.checks,
-            cpu,
-            accepts(case, done.text),
-            done.early,
-        )
-    )
+    text, accepted = done.text, accepts(case, done.text)
+    checks = done.counts.checks
+    found.append(Row("reducekit, by options", text, checks, cpu, accepted, done.early))
     return found
 
 
@@ -301,16 +294,9 @@ def table(case: Case, found: Sequence[Row]) -> str:
     lines = []
     for each in found:
         asserts = " → ".join(str(text.count(b"(assert")) for text in (before, each.text))
-        cells = [
-            case.name,
-            each.reducer,
-            asserts,
-            f"{len(before):,} → {len(each.text):,}",
-            str(each.checks or ""),
-            f"{each.cpu:.0f}",
-            "yes" if each.accepted else "no",
-            "stopped" if each.capped else "done",
-        ]
+        sizes = f"{len(before):,} → {len(each.text):,}"
+        cells = [case.name, each.reducer, asserts, sizes, str(each.checks or ""), f"{each.cpu:.0f}"]
+        cells += ["yes" if each.accepted else "no", "stopped" if each.capped else "done"]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 

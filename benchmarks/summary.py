@@ -2,10 +2,7 @@
 
 `python -m benchmarks.summary FIRST.tsv [MORE.tsv ...] > TABLE.md`
 
-The files have one row for each run and a header line with the columns `case`, `reducer`,
-`bytes_in`, `bytes_out`, `runs` (of the oracle), `cpu` and `wall` (seconds), `rss` (MB),
-`verified` (`yes` if the oracle accepts the output) and `capped` (`yes` if a time limit stopped
-the run), or the columns that `benchmarks.side_by_side` writes. The others are compared
+The files are those that `benchmarks.side_by_side` writes. The others are compared
 with the first reducer, by geometric means of the ratios: bytes over all cases, where an output that
 is not verified counts as no reduction; checks and CPU over the cases where both outputs are
 verified.
@@ -16,34 +13,16 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from reducekit.compare.reducers import Measured, by_test_set, ratios
+import msgspec
 
-_YES = ("yes", "True")
+from reducekit.compare.reducers import Measured, by_test_set, ratios
 
 
 def read(path: Path) -> list[Measured]:
     """Read the runs of one file."""
     with path.open(newline="", encoding="utf-8") as file:
-        return [_measured(row) for row in csv.DictReader(file, delimiter="\t")]
-
-
-def _measured(row: dict[str, str]) -> Measured:
-    verified = row["verified"] in _YES
-    bytes_in, bytes_out = int(row["bytes_in"]), int(row.get("bytes_out") or row["bytes"])
-    return Measured(
-        test_set=row.get("test_set", "all"),
-        case=row["case"],
-        reducer=row["reducer"],
-        bytes_in=bytes_in,
-        bytes=bytes_out if verified else bytes_in,
-        checks=int(row.get("runs") or row["checks"]),
-        cpu=float(row["cpu"]),
-        wall=float(row["wall"]),
-        rss=float(row["rss"]),
-        verified=verified,
-        capped=row["capped"] in _YES,
-        status=int(row.get("exit") or row["status"]),
-    )
+        rows = csv.DictReader(file, delimiter="\t")
+        return [msgspec.convert([*row.values()], Measured, strict=False) for row in rows]
 
 
 def table(rows: Sequence[Measured]) -> str:

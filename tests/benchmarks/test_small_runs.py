@@ -23,7 +23,7 @@ RUNS: list[tuple[str, list[str], str]] = [
                       f"few={OURS} --max-checks 5"], r"few / ours, geometric means of the ratios"),
     ("smt2_tables", ["{smt2}", "--out", "{out}/table"], ""),
     ("frozen", ["run", "{out}/frozen.tsv", "{smt2}"], ""),
-    ("corpus", ["{smt2}", "{btor}", "--rows", "{out}/rows.tsv"], r"\| all \|  \| 2 \|.*\| 2 \|"),
+    ("parser_fuzz", ["smt2", "--inputs", "{smt2}", "--whole"], r"1 mutants, 1 parse, .* 0 faults"),
     ("btor_thesis", ["{btor}", "--strategies", "ddmin,lw", "--out", "{out}"], ""),
     ("btor_shapes", ["--cmd", "true", "--scale", "0", "--least", "1", "--only", "sizes",
                      "--results", "{out}"], ""),
