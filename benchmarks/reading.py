@@ -55,8 +55,7 @@ def main() -> None:
     for name, section in sections().items():
         counted = to_read(section)
         print(f"{name}: {sum(counted.values())} lines of at most {MOST[name]}")
-        for each, lines in counted.items():
-            print(f"  {lines:4} {each}")
+        print(*(f"  {lines:4} {each}" for each, lines in counted.items()), sep="\n")
 
 
 if __name__ == "__main__":

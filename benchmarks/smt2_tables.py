@@ -119,10 +119,8 @@ def run(case: Path, effort: Effort, cap: float, unit: str, other: int | None) ->
 def read(path: Path) -> list[Row]:
     """Read rows that were written."""
     with path.open(newline="", encoding="utf-8") as file:
-        return [
-            msgspec.convert(each, Row, strict=False)
-            for each in csv.DictReader(file, delimiter="\t")
-        ]
+        rows = csv.DictReader(file, delimiter="\t")
+        return [msgspec.convert(each, Row, strict=False) for each in rows]
 
 
 def write(path: Path, rows: Sequence[Row]) -> None:

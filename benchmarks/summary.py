@@ -2,10 +2,9 @@
 
 `python -m benchmarks.summary FIRST.tsv [MORE.tsv ...] > TABLE.md`
 
-The files are those that `benchmarks.side_by_side` writes. The others are compared
-with the first reducer, by geometric means of the ratios: bytes over all cases, where an output that
-is not verified counts as no reduction; checks and CPU over the cases where both outputs are
-verified.
+The files are those that `benchmarks.side_by_side` writes. The others are compared with the first
+reducer, by geometric means of the ratios: bytes over all cases, where an output that is not
+verified counts as no reduction; checks and CPU where both outputs are verified.
 """
 
 import csv
