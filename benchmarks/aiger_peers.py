@@ -21,7 +21,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks import publish
 from reducekit.compare.reducers import Problem, Reducer, measure
 from reducekit.compare.runs import mean_ratio
 from reducekit.compare.tables import grid
@@ -201,7 +200,8 @@ def main() -> None:
             pairs.append(found)
             lines.append(line)
             print(*line, sep="\t", file=sys.stderr)
-    publish(report(lines, pairs, tried, better, [each.name for each in reducers]), options.out)
+    text = report(lines, pairs, tried, better, [each.name for each in reducers])
+    options.out.write_text(text, "utf-8") if options.out else print(text, end="")
 
 
 def report(
