@@ -48,6 +48,11 @@ def spans(text: bytes) -> list[Span]:
     ]
 
 
+def contents(text: bytes) -> dict[str, bytes]:
+    """Return the files by their paths, as they are in the text; one that is no several has ""."""
+    return {each.path: text[each.begin : each.end] for each in spans(text)} or {"": text}
+
+
 def unpack(text: bytes) -> dict[str, bytes]:
     """Return the files of a text by their paths, without those that lead out of their folder."""
     files = {}

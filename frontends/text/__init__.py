@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from reducekit.diagram import Diagram
 from reducekit.format import Format, Schedule, by_size
-from reducekit.frontends.text.closing import attributes, calls, runs
+from reducekit.frontends.text.closing import attributes, calls, characters, runs
 from reducekit.frontends.text.files import drop_files, tree_of_files
 from reducekit.frontends.text.grammar import Learnt, grow_by_grammar
 from reducekit.frontends.text.languages import parser_for
@@ -33,7 +33,7 @@ from reducekit.frontends.text.syntax import Syntax, syntax_of
 from reducekit.frontends.text.tree import Grown, balanced, tree_of
 from reducekit.frontends.text.view import TextView
 from reducekit.offers import FormatOption, Generation, Inspection
-from reducekit.packed import spans
+from reducekit.packed import contents, spans
 from reducekit.search.strategy import Passes
 
 if TYPE_CHECKING:
@@ -105,32 +105,46 @@ class Text(Format):
         return type(self)(self.suffix, self.language, unchecked=True)
 
     def parse(self, text: bytes) -> TextView:
-        files = spans(text)
-        if not files:
-            return TextView(*self._parsed(text, self.parser))
+        syntax: dict[str, Syntax] = {}
 
         def tree(content: bytes, path: str) -> Grown:
-            return self._parsed(content, parser_for(Path(path).suffix, self.language)[0])[0]
+            parser = parser_for(Path(path).suffix, self.language)[0] if path else self.parser
+            return self._parsed(content, path, parser, syntax)
 
-        return TextView(tree_of_files(text, files, tree))
+        files = spans(text)
+        return TextView(tree_of_files(text, files, tree) if files else tree(text, ""), syntax)
 
-    def _parsed(self, text: bytes, parser: Parser | None) -> tuple[Grown, Syntax | None]:
+    def _parsed(
+        self, text: bytes, path: str, parser: Parser | None, syntax: dict[str, Syntax]
+    ) -> Grown:
+        """Return the tree of a file; if it is by a grammar, add its syntax."""
         if parser is not None and parser.language and len(text) <= _LARGEST:
-            syntax = syntax_of(parser, text)
-            if syntax.errors <= 1 + len(text) // _ERROR:
+            found = syntax_of(parser, text)
+            if found.errors <= 1 + len(text) // _ERROR:
+                syntax[path] = found
                 learnt = self._learnt.setdefault(str(parser.language.name), {})
-                return grow_by_grammar(syntax, learnt), syntax
-        return tree_of(text), None
+                return grow_by_grammar(found, learnt)
+        return tree_of(text)
 
     def misread(self, view: TextView, base: bytes, text: bytes) -> bool:
-        """Return whether a text has more errors by the grammar, or unbalanced brackets without."""
+        """Return whether a file has more errors by its grammar, or unbalanced brackets without."""
         if self.unchecked:
             return False
-        if view.syntax is None:
-            return not balanced(text) and balanced(base)
-        if view.syntax.text != base:
-            view.syntax = view.syntax.of(base)
-        return view.syntax.of(text).errors > view.syntax.errors
+        before = contents(base)
+        for path, content in contents(text).items():
+            old = before.get(path, b"")
+            if content == old:
+                continue
+            syntax = view.syntax.get(path)
+            if syntax is None:
+                if not balanced(content) and balanced(old):
+                    return True
+                continue
+            if syntax.text != old:
+                syntax = view.syntax[path] = syntax.of(old)
+            if syntax.of(content).errors > syntax.errors:
+                return True
+        return False
 
     def schedule(self, passes: Passes) -> Schedule:
         return Schedule(
@@ -153,6 +167,7 @@ class Text(Format):
                 indentation,
                 calls,
                 runs,
+                characters,
             ),
         )
 

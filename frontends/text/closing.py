@@ -1,4 +1,4 @@
-"""Passes for what the others leave: attributes, calls and runs of tokens."""
+"""Passes for what the others leave: attributes, calls, runs of tokens, characters."""
 
 from __future__ import annotations
 
@@ -122,3 +122,30 @@ def _match(view: TextView, run: Sequence[int]) -> bool:
             elif opened.pop() != partner:
                 return False
     return closed == opened[::-1]
+
+
+@pass_("characters", _is_short)
+def characters(view: TextView) -> WholeItems | None:
+    """Removes characters of strings and digits of numbers."""
+    source, kind = view.document.source, view.kind
+    places = [
+        (node, at)
+        for node in view.tokens
+        if (quoted := kind[node] == Kind.STRING)
+        or (kind[node] == Kind.NUMBER and view.weight(node) > 1)
+        for at in range(quoted, view.weight(node) - quoted)
+    ]
+
+    def change(chosen: Sequence[int]) -> Change:
+        gone: dict[int, set[int]] = {}
+        for node, at in map(places.__getitem__, chosen):
+            gone.setdefault(node, set()).add(at)
+        return Change(
+            tuple(
+                Edit(node, (bytes(c for at, c in enumerate(source(node)) if at not in those),))
+                for node, those in sorted(gone.items())
+            ),
+            "drop characters",
+        )
+
+    return WholeItems(len(places), change) if places else None

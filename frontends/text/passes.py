@@ -341,15 +341,17 @@ def hoisting(view: TextView) -> Tree:
 
 @pass_("shorter", _is_small)
 def shorter(view: TextView) -> Iterator[Change]:
-    """Shortens names, numbers and strings."""
+    """Shortens names, numbers and strings, and makes names equal."""
     used = set(view.words)
     fresh = (bytes((each,)) for each in b"abcdefghijklmnopqrstuvwxyz" if bytes((each,)) not in used)
+    before = None
     for word, places in view.words.items():
-        if len(word) > 1:
-            new = next(fresh, None)
-            if new is None:
-                break
+        if len(word) > 1 and (new := next(fresh, None)):
             yield Change(tuple(Edit(each, (new,)) for each in places), "shorten name")
+        elif len(word) == 1:
+            if before:  # shorter by then, so no keyword of most languages
+                yield Change(tuple(Edit(each, (before,)) for each in places), "merge names")
+            before = word
     for node, kind in enumerate(view.kind):
         source = view.document.source(node) if kind in (Kind.NUMBER, Kind.STRING) else b""
         if kind == Kind.NUMBER and len(source) > 1:

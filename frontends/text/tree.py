@@ -49,16 +49,16 @@ class Kind(IntEnum):
     """A word or `;` that belongs to the rule of a grammar: it goes with the rest of its node."""
 
 
-_COMMENTS = rb"|//[^\n]*+|/\*.*?\*/"
 _WORDS = rb"([A-Za-z_$\x80-\xff][\w$\x80-\xff]*+|\d[\w.]*+"
-_REST = rb"|[-+*/%&|^!=<>:?.~@]=|&&|\|\||<<|>>|->|=>|::|\+\+|--|\S)"
+_REST = rb"|[-+*/%&|^!=<>:?.~@]=|//|&&|\|\||<<|>>|->|=>|::|\+\+|--|\S)"
 _STRINGS = rb"""|"(?:[^"\\\n]|\\.)*+"|(?<!\w)'(?:[^'\\\n]|\\.)*+'"""
 _TAGS = (
     rb"|<!--.*?-->"
     rb"""|</?[A-Za-z][^\s<>/]*+(?:[^<>"']|"[^"<>]*+"|'[^'<>]*+')*+>"""
 )
-_CODE = re.compile(_WORDS + _COMMENTS + _STRINGS + _REST, re.DOTALL)
-_CODE_WITHOUT_END = re.compile(_WORDS + rb"|//[^\n]*+" + _STRINGS + _REST, re.DOTALL)
+_LINE_COMMENT, _BLOCK_COMMENT = rb"|//[^\n]++", rb"|/\*.*?\*/"
+_COMMENTED = re.compile(rb"(?:^|[;{}])[ \t]*//", re.MULTILINE)
+"""Where a comment begins, and no quotient does. Other languages write `//` for something else."""
 _MARKUP = re.compile(_WORDS + _TAGS + _REST, re.DOTALL)
 _MARKUP_WITHOUT_END = re.compile(_WORDS + _REST, re.DOTALL)
 _NAME = re.compile(rb"</?([^\s<>/]+)")
@@ -108,7 +108,7 @@ def scan(text: bytes) -> Tokens:
     """Cut a text into tokens; what is between them is blank."""
     found = Tokens(array("i"), array("i"), bytearray(), array("i"))
     markup = text.lstrip().startswith(b"<")
-    whole, rest = (_MARKUP, _MARKUP_WITHOUT_END) if markup else (_CODE, _CODE_WITHOUT_END)
+    whole, rest = (_MARKUP, _MARKUP_WITHOUT_END) if markup else _code(text)
     # After the last end of a comment, none that begins has an end: looking for one each time
     # would be quadratic.
     closing = b">" if markup else b"*/"
@@ -124,6 +124,15 @@ def scan(text: bytes) -> Tokens:
     return found
 
 
+def _code(text: bytes) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
+    """Return the patterns of tokens: up to the last end of a comment, and after it."""
+    line = _LINE_COMMENT if _COMMENTED.search(text) else b""
+    return (
+        re.compile(_WORDS + line + _BLOCK_COMMENT + _STRINGS + _REST, re.DOTALL),
+        re.compile(_WORDS + line + _STRINGS + _REST, re.DOTALL),
+    )
+
+
 def _scan(pattern: re.Pattern[bytes], text: bytes, at: int, stop: int, found: Tokens) -> None:
     """Add the tokens of a part of a text."""
     pieces = pattern.split(text[at:stop])  # blanks and tokens in turn
@@ -136,7 +145,8 @@ def _scan(pattern: re.Pattern[bytes], text: bytes, at: int, stop: int, found: To
     while each >= 0:
         token = tokens[each]
         what = Kind.STRING if token[0] in b"\"'" and len(token) > 1 else Kind.OPERATOR
-        kind[each] = Kind.COMMENT if token.startswith((b"//", b"/*", b"<!--")) else what
+        comment = len(token) > 2 and token.startswith((b"//", b"/*", b"<!--"))
+        kind[each] = Kind.COMMENT if comment else what
         each = kind.find(_UNSURE, each)
     found.kind.extend(kind)
     margin = array("i", [-1]) * len(tokens)

@@ -19,10 +19,14 @@ _HEAD = 10
 
 
 class TextView:
-    """A text and its tree; by a grammar, also the syntax of it or of a text made from it."""
+    """A text and its tree.
 
-    def __init__(self, grown: Grown, syntax: Syntax | None = None) -> None:
-        self.syntax = syntax
+    `syntax` has, by its path, each file that a grammar reads, as it is in this text or in one that
+    was made from it. A text that is not several files has the path "".
+    """
+
+    def __init__(self, grown: Grown, syntax: dict[str, Syntax] | None = None) -> None:
+        self.syntax = syntax or {}
         self.document = grown.document
         self.kind = grown.kind
         self.rule = grown.rule

@@ -39,6 +39,11 @@ def tagged(text: bytes) -> bool:
         (b"x = f(a + g(3))", lambda text: called(text) and b"7" not in text, b"x=0"),
         (b"x = f(a, 7)", lambda text: called(text) and b"7" in text, b"x=7"),
         (b"int x = n, b = 0;", declared, b"int x=n;"),
+        (
+            b"print('some %d text', 1234)",
+            lambda text: bool(re.search(rb"'.*%d.*', ?.*3", text)),
+            b"('%d',3)",
+        ),
     ],
 )
 def test_what_is_no_part_goes(text: bytes, holds: Callable[[bytes], bool], left: bytes) -> None:

@@ -16,6 +16,7 @@ from reducekit.frontends.text import Text
 from reducekit.frontends.text import languages as of_grammars
 from reducekit.frontends.text.languages import installed, parser_for
 from reducekit.frontends.text.syntax import differences, syntax_of
+from reducekit.packed import pack
 from tests.frontends.text.test_tree import outline_of, texts, whole_and_nested
 
 SAMPLES = {
@@ -55,9 +56,9 @@ def test_mutants_and_what_is_made_of_them(suffix: str) -> None:
         whole_and_nested(view)
         other = mutant(text, dice)
         form.misread(view, text, other)
-        if view.syntax is not None:
-            again = syntax_of(view.syntax.parser, other)
-            assert bool(view.syntax.of(other).errors) == bool(again.errors)
+        for syntax in view.syntax.values():
+            again = syntax_of(syntax.parser, other)
+            assert bool(syntax.of(other).errors) == bool(again.errors)
 
 
 @given(st.lists(st.tuples(st.sampled_from([b"a", b"bc", b"(\n" * 9]), st.booleans())), texts)
@@ -190,9 +191,28 @@ def test_brackets_count_without_a_grammar() -> None:
     assert not form.misread(view, b"(a", b"(a {c}")
 
 
+def test_each_of_several_files_is_checked_by_its_own_grammar() -> None:
+    form = Text()
+    base = {
+        "a.c": b"int f(int x) { return x; }\n",
+        "b.json": b'{"a": 1}\n',
+        "c.unknown": b"(a) b\n",
+    }
+    view = form.parse(pack(base))
+    assert sorted(view.syntax) == ["a.c", "b.json"]
+    for path, worse, well in (
+        ("a.c", b"int f(int x) { return ; ; ) }\n", b"int f() { return 0; }\n"),
+        ("b.json", b'{"a" 1}\n', b"{}\n"),
+        ("c.unknown", b"(a b\n", b"a\n"),
+    ):
+        assert form.misread(view, pack(base), pack({**base, path: worse}))
+        assert not form.misread(view, pack(base), pack({**base, path: well}))
+        assert not form.misread(view, pack({**base, path: worse}), pack({**base, path: worse}))
+
+
 def test_a_text_of_another_language_has_the_tree_without() -> None:
     view = Text(".json").parse(SAMPLES[".c"])
-    assert view.syntax is None
+    assert not view.syntax
 
 
 def test_the_suffix_or_an_option_names_the_grammar(tmp_path: Path) -> None:
@@ -221,7 +241,7 @@ def test_other_packages_offer_grammars(tmp_path: Path, monkeypatch: pytest.Monke
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     view = Text(".ours", "ours").parse(b'{"a": 1}')
-    assert view.syntax is not None
+    assert view.syntax
     assert "ours" in installed()
 
 

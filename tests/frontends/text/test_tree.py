@@ -97,7 +97,7 @@ def groups(text: bytes) -> list[bytes]:
         (b"case x endcase if y", [b"case x endcase"]),
         (b"{ if (a) end }", [b"{ if (a) end }", b"(a)"]),
         (b"<a x='1'><b/><c>t</c></a>", [b"<a x='1'><b/><c>t</c></a>", b"<c>t</c>"]),
-        (b'"(" /* ( */ // (\n)', []),
+        (b'"(" /* ( */\n// (\n)', []),
         (b"/* ( )", [b"( )"]),
         (b"( ] )", [b"( ] )"]),
         (b"(a [b)", [b"(a [b)"]),
@@ -113,3 +113,12 @@ def test_a_million_levels(unit: bytes) -> None:
     text = unit * (10**6 // len(unit))
     assert tree_of(text).document.render({}) == text
     assert time.process_time() - begin < 60, "not linear"
+
+
+def test_a_comment_begins_where_no_quotient_does() -> None:
+    def count(text: bytes) -> int:
+        return TextView(tree_of(text)).kind.count(Kind.COMMENT)
+
+    assert count(b"a = (b // c)\nsee http://d.e/f\n") == 0
+    assert count(b"a = b; // c\nd // e\n") == 2
+    assert count(b"  // c\n") == 1
