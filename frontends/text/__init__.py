@@ -147,17 +147,18 @@ class Text(Format):
         return False
 
     def schedule(self, passes: Passes) -> Schedule:
+        rounds = (
+            drop_files,
+            structure,
+            definitions,
+            names,
+            constants,
+            hoisting,
+            arguments,
+            attributes,
+        )
         return Schedule(
-            rounds=(
-                drop_files,
-                structure,
-                definitions,
-                names,
-                constants,
-                hoisting,
-                arguments,
-                attributes,
-            ),
+            rounds=rounds,
             closing=(
                 comments,
                 tokens,
@@ -169,6 +170,7 @@ class Text(Format):
                 runs,
                 characters,
             ),
+            sweep=(*rounds, tokens),
         )
 
     @classmethod

@@ -40,6 +40,11 @@ def tagged(text: bytes) -> bool:
         (b"x = f(a, 7)", lambda text: called(text) and b"7" in text, b"x=7"),
         (b"int x = n, b = 0;", declared, b"int x=n;"),
         (
+            b"index = total + batch",
+            lambda text: bool(re.fullmatch(rb"\w+ ?= ?\w+ ?\+ ?\w+", text)),
+            b"a=a+a",
+        ),
+        (
             b"print('some %d text', 1234)",
             lambda text: bool(re.search(rb"'.*%d.*', ?.*3", text)),
             b"('%d',3)",
