@@ -14,7 +14,7 @@ def loops(text: bytes) -> bool:
         tree = ast.parse(text)
     except (SyntaxError, ValueError):
         return False
-    return any(isinstance(node, ast.For) and "g" in ast.dump(node) for node in ast.walk(tree))
+    return any(isinstance(node, ast.For) and "'g'" in ast.dump(node) for node in ast.walk(tree))
 
 
 def words(text: bytes) -> bool:
