@@ -120,10 +120,12 @@ _SMALL: Mapping[str, Mapping[str, Any]] = {
     "btor": {"vary": True, "nodes": 30, "variables": 4, "max_width": 8, "roots": 2, "arrays": 1},
     "cnf": {"variables": 12},
     "aiger": {"gates": 20},
+    "opb": {"variables": 12},
+    "qcir": {"variables": 12},
 }
 """Options of generators that make small inputs."""
 _APIS = ("lingeling", "cadical", "mobical", "ipasir", "picosat", "minisat")
-_NOTATIONS = {"cnf": FORMATS, "aiger": ("aag", "aig")}
+_NOTATIONS = {"cnf": FORMATS, "opb": ("opb", "wbo"), "aiger": ("aag", "aig")}
 _WORDS = (
     *(b"4294967295", b"2147483648", b"-1", b"9" * 5000, b"\0", b"\r", b"\xef\xbb\xbf", b";", b'"'),
     *(b"|", b"(", b")", b"\xff\xfe", b"\x1b[31m", b"0" * 400, b"a" * 3000),

@@ -211,7 +211,8 @@ UPPER: dict[str, tuple[str, ...]] = {
         "reducekit.frontends.btor.passes",
     ),
     "reducekit.frontends.common": tuple(
-        f"reducekit.frontends.{each}" for each in ("aiger", "btor", "cnf", "smt2", "text", "trace")
+        f"reducekit.frontends.{each}"
+        for each in ("aiger", "btor", "cnf", "opb", "qcir", "smt2", "text", "trace")
     ),
 }
 

@@ -200,12 +200,18 @@ class Parameters:
 def generate_text(parameters: Parameters, seed: int) -> bytes:
     """Return the formula of a seed."""
     rng = random.Random(f"cnf {seed} {parameters}")
+    clauses = drawn_clauses(rng, parameters, _LEFT.get(parameters.format, 1))
+    return write(parameters.format, _lines(rng, parameters.format, clauses), parameters.variables)
+
+
+def drawn_clauses(rng: random.Random, parameters: Parameters, left: float) -> list[Clause]:
+    """Return clauses of a shape, in any order: that share of them."""
     clauses = [each for each in _SHAPES[parameters.shape](rng, parameters) if each]
     rng.shuffle(clauses)
-    del clauses[ceil(len(clauses) * _LEFT.get(parameters.format, 1)) :]
+    del clauses[ceil(len(clauses) * left) :]
     for each in clauses:
         rng.shuffle(each)
-    return write(parameters.format, _lines(rng, parameters.format, clauses), parameters.variables)
+    return clauses
 
 
 def _lines(rng: random.Random, notation: Format, clauses: Sequence[Clause]) -> list[Line]:
@@ -214,7 +220,7 @@ def _lines(rng: random.Random, notation: Format, clauses: Sequence[Clause]) -> l
     lines = [Line(prefix(rng, each), each) for each in clauses]
     largest = max((abs(literal) for each in clauses for literal in each), default=1)
     if notation in QUANTIFIED:
-        blocks = list(_quantifiers(rng, largest))
+        blocks = list(quantifiers(rng, largest))
         return [*(blocks if notation == "qdimacs" else _dependencies(rng, blocks)), *lines]
     return list(_with_queries(rng, lines, largest)) if notation == "icnf" else lines
 
@@ -254,7 +260,7 @@ def _depends(variable: int, universal: list[int]) -> Line:
     return Line(b"d", [variable, *sorted(universal)])
 
 
-def _quantifiers(rng: random.Random, largest: int) -> Iterator[Line]:
+def quantifiers(rng: random.Random, largest: int) -> Iterator[Line]:
     """Yield the prefix: blocks of variables, the innermost one existential."""
     names = list(range(1, largest + 1))
     rng.shuffle(names)

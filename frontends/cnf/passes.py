@@ -9,67 +9,41 @@ header along.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import product
-from math import ceil, floor, isqrt
+from math import ceil, floor
 
 from reducekit.change import Change, Edit
 from reducekit.format import pass_
 from reducekit.frontends.cnf.reader import Line, View
-from reducekit.frontends.common.items import NodeItems, WholeItems
+from reducekit.frontends.common.items import Least, NodeItems, WholeItems
+from reducekit.frontends.common.variables import Dropped
 from reducekit.search.problem import (
     NOTHING,
     FixedSearch,
     IndependentChanges,
-    IndependentItems,
     Items,
-    Search,
-    Selection,
 )
 
-_PRECISION = 6
-"""Numbers are searched up to a part in this power of 2."""
 _WEIGHTED = ("wcnf", "knf")
 _MANY = 4000
 """Of a formula with more clauses, no variable is eliminated: each candidate looks at all."""
 
 
-class _Clauses(IndependentItems):
-    """Clauses, and lists of variables, as items."""
-
-    free = 0
-
-    def __init__(self, view: View) -> None:
-        self.view = view
-        first = view.first
-        self.weights: Sequence[int] = [
-            1 + first[clause + 1] - first[clause] for clause in range(len(view))
-        ]
-        self._all_count = view.clauses == len(view)
-
-    def change(self, chosen: Selection, taken: Selection) -> Change:
-        view = self.view
-        edits = view.head(self._counted(chosen) + self._counted(taken))
-        edits += (Edit(view.nodes[item], ()) for item in chosen)
-        return Change(tuple(edits), "drop clauses")
-
-    def _counted(self, items: Selection) -> int:
-        return len(items) if self._all_count else sum(map(self.view.counts, items))
-
-
 @pass_("clauses", lambda view: len(view) > 0)
 def clauses(view: View) -> Items:
     """Drops clauses, and lists of variables."""
-    return _Clauses(view)
+    first = view.first
+    weights = [1 + first[clause + 1] - first[clause] for clause in range(len(view))]
+    return Dropped(view, weights, "drop clauses")
 
 
 def only(view: View, kept: Sequence[int]) -> bytes:
     """Return the text with some clauses only."""
     dropped = frozenset(range(len(view))).difference(kept)
     return view.document.render(
-        {each.node: each.template for each in _Clauses(view).change(dropped, NOTHING).edits}
+        {each.node: each.template for each in Dropped(view, (), "").change(dropped, NOTHING).edits}
     )
 
 
@@ -192,33 +166,6 @@ def comments(view: View) -> Items:
     return NodeItems(view.document, view.comments, lambda node: Edit(node, ()), "drop comments")
 
 
-@dataclass(frozen=True, slots=True)
-class _Least(Search):
-    """Searches the smallest number that will do, by halving: `low` will not, `high` will."""
-
-    edits: Callable[[int], Iterable[Edit]]
-    """Returns the edits that bring in a number instead of `high`."""
-    what: str
-    first: int
-    """What is tried first: the least that makes sense."""
-    low: int
-    high: int
-
-    def propose(self) -> Change | None:
-        if self.high - self.low <= max(1, self.high >> _PRECISION):
-            return None
-        return Change(tuple(self.edits(self._next)), self.what)
-
-    def after(self, ok: bool) -> Search:
-        return replace(self, high=self._next) if ok else replace(self, low=self._next)
-
-    @property
-    def _next(self) -> int:
-        if self.low < self.first:
-            return self.first
-        return max(self.low + 1, isqrt(self.low * self.high))
-
-
 @pass_("largest weight", lambda view: view.format in _WEIGHTED)
 def largest_weight(view: View) -> FixedSearch | None:
     """Makes all larger weights of soft clauses, or bounds, the same: a search by halving."""
@@ -226,7 +173,7 @@ def largest_weight(view: View) -> FixedSearch | None:
     if not found:
         return None
     return FixedSearch(
-        _Least(
+        Least(
             lambda most: (_weigh(view, each, most) for each, own in found.items() if own > most),
             "weights", 1, 0, ceil(max(found.values())),
         )
@@ -303,7 +250,7 @@ def header(view: View) -> Items | None:
 def fewest_variables(view: View) -> FixedSearch:
     """Searches the fewest variables that the header may say, by halving."""
     most, largest = (view.header or (0,))[0], max(view.variables, default=0)
-    return FixedSearch(_Least(partial(view.head, 0), "header", largest, largest - 1, most))
+    return FixedSearch(Least(partial(view.head, 0), "header", largest, largest - 1, most))
 
 
 @pass_("layout")

@@ -1,10 +1,10 @@
 """Kinds of items that the passes of several formats offer."""
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from math import isqrt
 
 from reducekit.change import Change, Edit
 from reducekit.document import Document
@@ -15,8 +15,12 @@ from reducekit.search.problem import (
     Items,
     LeafTree,
     Move,
+    Search,
     Selection,
 )
+
+_PRECISION = 6
+"""Numbers are searched up to a part in this power of 2."""
 
 
 class NodeItems(IndependentItems):
@@ -106,3 +110,30 @@ class Alternatives(Items):
     def close(self, chosen: Selection, taken: Selection) -> Closure:
         earlier = {item for each in chosen for item in self._items[self._keys[each]] if item < each}
         return Closure(NOTHING, earlier - set(chosen) - set(taken))
+
+
+@dataclass(frozen=True, slots=True)
+class Least(Search):
+    """Searches the smallest number that will do, by halving: `low` will not, `high` will."""
+
+    edits: Callable[[int], Iterable[Edit]]
+    """Returns the edits that bring in a number instead of `high`."""
+    what: str
+    first: int
+    """What is tried first: the least that makes sense."""
+    low: int
+    high: int
+
+    def propose(self) -> Change | None:
+        if self.high - self.low <= max(1, self.high >> _PRECISION):
+            return None
+        return Change(tuple(self.edits(self._next)), self.what)
+
+    def after(self, ok: bool) -> Search:
+        return replace(self, high=self._next) if ok else replace(self, low=self._next)
+
+    @property
+    def _next(self) -> int:
+        if self.low < self.first:
+            return self.first
+        return max(self.low + 1, isqrt(self.low * self.high))

@@ -49,6 +49,24 @@ def image_of(literal: int, image: Image) -> int:
     return image.get(literal, literal) if literal > 0 else -image.get(-literal, -literal)
 
 
+class Dropped(IndependentItems):
+    """Constraints, and whatever else has a line, as items to be dropped."""
+
+    free = 0
+
+    def __init__(self, view: Constraints, weights: Sequence[int], what: str) -> None:
+        self.view, self.weights, self.what = view, weights, what
+        self._all_count = all(map(view.counts, range(len(view.nodes))))
+
+    def change(self, chosen: Selection, taken: Selection) -> Change:
+        view = self.view
+        edits = (Edit(view.nodes[item], ()) for item in chosen)
+        return Change((*view.head(self._counted(chosen) + self._counted(taken)), *edits), self.what)
+
+    def _counted(self, items: Selection) -> int:
+        return len(items) if self._all_count else sum(map(self.view.counts, items))
+
+
 class Replaced(IndependentItems, Generic[_T]):
     """Replacements as items; `image` says what variables become by some of them, in order."""
 

@@ -46,6 +46,8 @@ TITLES = {
     "btor": "a BTOR or BTOR2 file",
     "smt2": "an SMT-LIB v2 script",
     "cnf": "a DIMACS file: CNF, WCNF, QDIMACS, DQDIMACS, ICNF, XCNF or KNF",
+    "opb": "pseudo-Boolean constraints in OPB or WBO",
+    "qcir": "a quantified circuit in QCIR",
     "isolate": "the difference between a file that fails and one that passes",
     "text": "any text, by its structure",
     "trace": "a trace of API calls",

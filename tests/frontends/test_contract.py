@@ -35,11 +35,13 @@ MADE: Sequence[tuple[str, Mapping[str, Any]]] = [
     ("btor", {"nodes": 30, "dialect": "btor2", "system": True}),
     *(("cnf", {"variables": 20, "shape": "uniform", "notation": notation})
       for notation in ("cnf", "wcnf", "qdimacs", "icnf")),
+    *(("opb", {"variables": 20, "notation": notation}) for notation in ("opb", "wbo")),
+    ("qcir", {"variables": 20}),
     *(("smt2", {"logic": logic, "levels": 3}) for logic in ("QF_LIA", "UFDTLIA", "QF_SLIA")),
     *(("trace", {"variables": 9, "model": model}) for model in ("lingeling", "ipasir", "mobical")),
 ]  # fmt: skip
 """Formats, and options of their generators."""
-CHANGED = [row for row in MADE if row[0] != "trace"]
+CHANGED = [row for row in MADE if row[0] not in ("trace", "opb", "qcir")]
 TEXTS = b"".join(b"let v%d = f(%d, g(%d, h(v)));\n" % (n, n, n * n) for n in range(6))
 
 
@@ -130,6 +132,17 @@ REFUSED: Mapping[str, Sequence[tuple[bytes, str]]] = {
         (b"p cnf 1 1\n1\n", "line 2"),
         (b"p cnf 1\n1 0\n", "line 1"),
         (b"-1 2 0\n", "line 1"),
+    ],
+    "opb": [
+        (b"+1 x1 +2 x2 >= ;\n", "line 1, column 16: expected a number"),
+        (b"min: 1 x1 ;\n1 x1 >= 1\n", "line 3, column 1: expected ';'"),
+        (b"1 2 x1 >= 1 ;\n", "line 1, column 3: expected a variable"),
+        (b"soft: x ;\n", "line 1, column 7: expected a number or ';'"),
+    ],
+    "qcir": [
+        (b"#QCIR-G14\ng = nand(a)\n", "line 2, column 5: expected a gate"),
+        (b"output(g)\ng = and(a b)\n", "line 2, column 11: expected ',' or ')'"),
+        (b"forall(a\n", "line 2, column 1: expected ',' or ')'"),
     ],
     "smt2": [
         (b"(check-sat)\n (assert true))\n", "line 2, column 15: unmatched ')'"),

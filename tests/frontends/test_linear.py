@@ -35,6 +35,8 @@ STARTS: Mapping[str, Sequence[bytes]] = {
         b"p cnf 9 9\nx",
         b"p knf 9 9\nk 2 ",
     ],
+    "opb": [b"* #variable= 9 #constraint= 9\n1 x1 ", b"min: ", b"[3] 1 x1 >= ", b"* "],
+    "qcir": [b"#QCIR-G14\nforall(", b"g = and(", b"g = exists(a; ", b"#"],
     "smt2": [b"(assert ", b'(echo "', b"(assert |", b"(assert (let ((a ", b";"],
     "trace": [b"init\nadd ", b"init\n"],
     "output": [b"sat\n(", b'(error "', b"Assertion `", b"error: ", b"s SATISFIABLE\nv "],
@@ -42,7 +44,8 @@ STARTS: Mapping[str, Sequence[bytes]] = {
 """How texts begin that get a reader to where it reads on."""
 UNITS = [b"\xff", b"\0", b" ", b"\n", b"(", b"9", b"a ", b"()"]
 MORE = [
-    b"a\n", b"1 0\n", b"(a ", b"((a ", b"(a)\n", b"/a", b"a:1:", b"\\\n", b'""', b"||", b"; \n",
+    b"a\n", b"1 x ", b"a,",
+    b"1 0\n", b"(a ", b"((a ", b"(a)\n", b"/a", b"a:1:", b"\\\n", b'""', b"||", b"; \n",
     b"add 1\n", b"(push)\n", b"-1 0\n", b"(let ((a ", b"Assertion ", b"error: ", b"\x80\x01",
 ]  # fmt: skip
 _SIZES = (30_000, 120_000, 480_000)
@@ -175,7 +178,7 @@ _LARGE = 50_000_000
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("byte", [b"\0", b"\xff", b" ", b"\n", b"(", b"0", b"a"])
-@pytest.mark.parametrize("name", ["aiger", "btor", "cnf", "smt2", "text", "trace"])
+@pytest.mark.parametrize("name", ["aiger", "btor", "cnf", "opb", "qcir", "smt2", "text", "trace"])
 def test_fifty_megabytes(name: str, byte: bytes) -> None:
     """Compared with counting a byte that is not there, one of the quickest things to do.
 

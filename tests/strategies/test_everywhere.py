@@ -38,6 +38,16 @@ CASES: Mapping[str, Case] = {
     ),
     "cnf": Case(b"p cnf 4 4\n1 2 0\n-3 4 0\n2 3 4 0\n-1 -4 0\n", (b"3", b"4")),
     "isolate": Case(b"one two (three four)\nfive\nsix seven\n\neight\n", (b"four",)),
+    "opb": Case(
+        b"* #variable= 4 #constraint= 3\nmin: 2 x1 -3 ~x2 x3 ;\n+5 x1 +2 x2 -1 x4 >= 2 ;\n"
+        b"1 x3 x4 -1 x1 = 1 ;\n2 x2 +7 x3 >= 4 ;\n",
+        (b"min:", b"x1", b"~"),
+    ),
+    "qcir": Case(
+        b"#QCIR-G14\nforall(a, b)\nexists(c)\noutput(-g)\nd = and(a, -b, c)\n"
+        b"e = xor(d, c)\nf = ite(a, e, -d)\ng = or(e, f, b)\n",
+        (b"xor", b"forall"),
+    ),
     "smt2": Case(
         b"""(set-logic QF_LIA)
 (declare-fun a () Int)
