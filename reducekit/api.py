@@ -33,6 +33,8 @@ class ReduceOptions(TypedDict, total=False):
     known: KnownFailure | None
     reference: Words | None
     wrong_model: bool
+    proof: Words | None
+    checker: Words | None
     slower_than: Quantity | None
     slower_ratio: float | None
     unstable: int | None

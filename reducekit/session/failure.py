@@ -87,6 +87,7 @@ KINDS: Kinds = {
     "reducekit.oracle.printed:Predicate": (("interesting",), ()),
     "reducekit.oracle.compared:Disagreement": (("reference",), ("command", *_PRINTED)),
     "reducekit.oracle.printed:WrongModel": (("wrong_model",), _COMPARED),
+    "reducekit.oracle.proof:WrongProof": (("proof", "checker"), ()),
     "reducekit.oracle.compared:Slow": (("slower_than", "slower_ratio"), _COMPARED),
     "reducekit.oracle.cost:Costly": (
         ("cost", "regression"),
@@ -167,6 +168,10 @@ class Failure:
         "The failure: --cmd and CMD disagree (sat/unsat).", metavar="CMD"
     )
     wrong_model: bool = _failure("The failure: --cmd prints a wrong model.", False)
+    proof: Words | None = _failure(
+        "The failure: --checker rejects the proof that CMD writes to {proof}.", metavar="CMD"
+    )
+    checker: Words | None = _failure("Checks the proof of --proof.", metavar="CMD")
     slower_than: float | None = _failure(
         "The failure: a run takes S seconds or more, or R times as long as --reference.",
         read=quantities.slowness,
@@ -257,11 +262,12 @@ class Failure:
     @property
     def says_what_fails(self) -> bool:
         """Whether a command, a test or a function is given."""
-        return bool(self.command or self.oracle or self.interesting or self.known)
+        given = (self.command, self.oracle, self.interesting, self.known, self.proof)
+        return any(given)
 
     def with_commands(self, change: Callable[[Words], Words]) -> Self:
         """Return the same failure with each command changed by a function."""
-        named = ("command", "oracle", "reference")
+        named = ("command", "oracle", "reference", "proof", "checker")
         given = {name: getattr(self, name) for name in named}
         changed: dict[str, Any] = {
             name: change(words) for name, words in given.items() if words is not None
