@@ -21,6 +21,9 @@ from reducekit.frontends.common.variables import Image, Replaced, constant, join
 from reducekit.search.problem import IndependentChanges, Items
 from reducekit.text import without_mark
 
+_LONGEST = 4000
+"""Bytes of a word; of more digits Python reads no number."""
+
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
@@ -140,8 +143,9 @@ def _letters(text: bytes, grammar: Grammar) -> tuple[bytes, array[int]]:
         group = match.lastindex or 0
         letter = grammar.letters[group]
         if letter != b"c"[0] or not letters or letters[-1] in between:  # none within a statement
-            letters.append(letter)
-            spans.extend(match.span(group))
+            first, last = match.span(group)
+            letters.append(letter if last - first < _LONGEST or letter == b"c"[0] else b"?"[0])
+            spans.extend((first, last))
     whole = rb"(?:c|%b)*+" % grammar.statement
     if not re.fullmatch(whole, letters):
         begun = re.match(whole + rb"(?:%b)" % grammar.begun, letters)

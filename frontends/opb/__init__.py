@@ -57,7 +57,8 @@ class Opb(Format):
 
     def order(self, text: bytes) -> Any:
         """Return the key of the order: literals, statements, variables, bytes, text."""
-        names = NAME.findall(_COMMENT.sub(b"", text))
+        words = NAME.findall(_COMMENT.sub(b"", text))
+        names = [each for each in words if each[-1:] != b":"]
         return len(names), text.count(b";"), len(set(names)), len(text), text
 
     def measure(self, view: View) -> Mapping[str, int]:

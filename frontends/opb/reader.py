@@ -16,7 +16,8 @@ from reducekit.frontends.common.statements import Grammar, Statements
 from reducekit.frontends.common.variables import TRUE, Image, image_of
 
 _NAME = rb"[A-Za-z_][^\s~;<>=!*:\[\]]*+"
-NAME = re.compile(_NAME + rb"(?!:)")
+NAME = re.compile(_NAME + rb":?")
+"""A name, or `min:` and the like."""
 _HEADER = re.compile(rb"(#variable=[ \t]*)([0-9]{1,18})([ \t]+#constraint=[ \t]*)([0-9]{1,18})")
 _HOLDS: Mapping[bytes, Callable[[int, int], bool]] = {
     b">=": operator.ge, b"=": operator.eq, b"<=": operator.le,
@@ -51,8 +52,8 @@ class View(Statements):
 
     grammar = Grammar(
         word=re.compile(
-            rb"^[ \t]*(\*[^\n]*)|((?:min|max):)|(soft:)|(\[[ \t]*[0-9]{1,4000}[ \t]*\])"
-            rb"|([<>!]?=|[<>])|([-+]?[0-9]{1,4000})(?![^\s;~])|(~?" + _NAME + rb")|(;)|(\S)",
+            rb"^[ \t]*(\*[^\n]*)|((?:min|max):)|(soft:)|(\[[ \t]*[0-9]++[ \t]*\])"
+            rb"|([<>!]?=|[<>])|([-+]?[0-9]++)(?![^\s;~])|(~?" + _NAME + rb")|(;)|(\S)",
             re.MULTILINE,
         ),
         letters=b" cmswrnve?",
