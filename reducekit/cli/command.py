@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 import shlex
 import shutil
+import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,9 +21,10 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from reducekit import registry
-from reducekit.cli.process import say
+from reducekit.cli.process import has_colours, say
 from reducekit.errors import UsageError
 from reducekit.option import Option, options_of
+from reducekit.text import printable
 
 _SETTINGS = ("reducekit.toml", "pyproject.toml")
 GROUPS = ("Failure", "Limits", "Search", "Output", "Cluster", "Format", "Inputs")
@@ -33,6 +36,8 @@ _ONCE = ("command", "oracle", "reference", "output")
 """Pairs of contradictory options, except for repeatable ones."""
 _HELP_ALL = "--help-all"
 _COLUMN = 24  # of the help texts at most
+_HEADING = re.compile(r"^\S[^\n]*:$|^Usage:", re.MULTILINE)
+_OPTION = re.compile(r"(?<=^  )-\S+(?: \S+)*", re.MULTILINE)
 _WHAT_FAILS = ("--cmd", "--oracle", "--")  # where one is given, settings for it do not apply
 
 
@@ -162,7 +167,18 @@ def same(words: Sequence[str]) -> Sequence[str]:
     return words
 
 
-class Command(click.Command):
+class Coloured(click.Command):
+    """A command whose help has colours."""
+
+    def get_help_option(self, ctx: click.Context) -> click.Option | None:
+        """Return the option `--help`."""
+        option = super().get_help_option(ctx)
+        if option is not None:
+            option.callback = print_help
+        return option
+
+
+class Command(Coloured):
     """A command that explains options of other tools, and rejects contradictions.
 
     `respelled` puts words of older programs into ours. Defaults come from `reducekit.toml`: those
@@ -190,7 +206,7 @@ class Command(click.Command):
                     is_flag=True,
                     is_eager=True,
                     expose_value=False,
-                    callback=_show_all,
+                    callback=print_help,
                     help="Show all options and exit.",
                 )
             )
@@ -266,11 +282,18 @@ class Command(click.Command):
         return super().parse_args(ctx, words)
 
 
-def _show_all(ctx: click.Context, _param: click.Parameter, asked: bool) -> None:
-    if asked and not ctx.resilient_parsing:
-        ctx.meta[_HELP_ALL] = True
-        click.echo(ctx.get_help(), color=ctx.color)
-        ctx.exit()
+def print_help(ctx: click.Context, param: click.Parameter, asked: bool) -> None:
+    """Print the help, coloured where the terminal has colours, and exit; a callback of options."""
+    if not asked or ctx.resilient_parsing:
+        return
+    ctx.meta[_HELP_ALL] = _HELP_ALL in param.opts
+    text, stream = printable(ctx.get_help(), keep="\n"), sys.stdout
+    if has_colours(stream):
+        text = _HEADING.sub(lambda found: click.style(found[0], bold=True), text)
+        text = _OPTION.sub(lambda found: click.style(found[0], fg="cyan"), text)
+        stream = getattr(stream, "styled", stream)
+    print(text, file=stream)
+    ctx.exit()
 
 
 def _answered(

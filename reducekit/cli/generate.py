@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from reducekit import registry
-from reducekit.cli.command import Command, adding, click_option, file, number
+from reducekit.cli.command import Coloured, Command, adding, click_option, file, number
 from reducekit.cli.process import (
     INTERRUPTED,
     STANDARD_OUTPUT,
@@ -26,7 +26,7 @@ from reducekit.option import Option
 from reducekit.session.place.output import OutputFile, make_folder, write_file
 
 
-class LazyGroup(click.Group):
+class LazyGroup(Coloured, click.Group):
     """A group whose commands `load` returns by name; `names` is called for help and messages."""
 
     def __init__(

@@ -14,7 +14,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from reducekit import NOTHING_YET, registry
-from reducekit.cli.command import files, for_file
+from reducekit.cli.command import Coloured, files, for_file
 from reducekit.cli.process import INTERRUPTED, ProcessContext, say
 from reducekit.errors import ReducekitError, lack_of_resources, missing_package
 from reducekit.runtime import __version__
@@ -57,7 +57,7 @@ _INTERNAL = 4
 _HEAD = 1 << 16  # bytes of a file that are examined to detect its format
 
 
-class _Commands(click.Group):
+class _Commands(Coloured, click.Group):
     """The commands of this package, and one for each registered format; loaded when used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

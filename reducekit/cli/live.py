@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
-import os
 import shlex
 import sys
 import threading
@@ -13,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING
 
-from reducekit.cli.process import Interrupts
+from reducekit.cli.process import Interrupts, moves_cursor
 from reducekit.errors import UsageError
 from reducekit.events import Accepted, Event, FailureFound, Notice, PassEnded
 from reducekit.session import Options, Session
@@ -220,11 +219,6 @@ def watch(
 
 def _has_textual() -> bool:
     return importlib.util.find_spec("textual") is not None
-
-
-def moves_cursor() -> bool:
-    """Return whether the terminal takes more than plain text."""
-    return os.environ.get("TERM", "dumb") not in ("", "dumb", "unknown")
 
 
 @contextlib.contextmanager

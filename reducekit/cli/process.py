@@ -171,6 +171,16 @@ class Stream(io.TextIOWrapper):
         os.close(null)
 
 
+def moves_cursor() -> bool:
+    """Return whether the terminal takes more than plain text."""
+    return os.environ.get("TERM", "dumb") not in ("", "dumb", "unknown")
+
+
+def has_colours(stream: IO[str]) -> bool:
+    """Return whether a text to this stream may have colours (no-color.org)."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and moves_cursor()
+
+
 class Styled:
     """A stream as Rich and Textual need it: who gives them text makes that printable first."""
 

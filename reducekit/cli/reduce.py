@@ -16,13 +16,14 @@ import click
 
 from reducekit import registry
 from reducekit.cli.command import PATH, Command, adding, click_option, declared, file, flag
-from reducekit.cli.live import moves_cursor, watch
+from reducekit.cli.live import watch
 from reducekit.cli.process import (
     INTERRUPTED,
     STANDARD_INPUT,
     STANDARD_OUTPUT,
     STOPPED_EARLY,
     ProcessContext,
+    has_colours,
     print_bytes,
     read_text,
     say,
@@ -231,8 +232,7 @@ def run(
     elif not quiet:
         stream: Any = sys.stderr if filters else sys.stdout
         if stream.isatty():
-            colour = not os.environ.get("NO_COLOR") and moves_cursor()
-            said = ending(report, colour=colour, journal=options.journal)
+            said = ending(report, colour=has_colours(stream), journal=options.journal)
             print(said, file=getattr(stream, "styled", stream))
         else:
             print(summary(report), file=stream)

@@ -190,6 +190,17 @@ def test_no_colour(tool: Tool, source: Path) -> None:
     assert re.findall(r"\x1b\[[0-9;]*m", sent) == []
 
 
+@pytest.mark.parametrize("words", [["--help"], ["hunt", "-h"], ["cnf", "--help-all"]])
+def test_the_help_has_colours_on_a_terminal_only(tool: Tool, words: list[str]) -> None:
+    plain = tool(*words).out
+    assert "\x1b" not in plain
+    coloured = on_a_terminal(tool, 80, *words, TERM="xterm").replace("\r\n", "\n")
+    assert {"\x1b[1mUsage:\x1b[0m"} <= set(re.findall(r"\x1b\[1m.*?\x1b\[0m", coloured))
+    assert re.findall(r"^  \x1b\[36m(-h, --help)\x1b\[0m  ", coloured, re.MULTILINE)
+    assert re.sub(r"\x1b\[\d*m", "", coloured) == plain
+    assert on_a_terminal(tool, 80, *words, TERM="xterm", NO_COLOR="1").count("\x1b") == 0
+
+
 @pytest.mark.slow
 def test_a_terminal_without_utf8(tool: Tool, source: Path) -> None:
     sent = on_a_terminal(
