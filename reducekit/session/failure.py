@@ -168,10 +168,10 @@ class Failure:
         "The failure: --cmd and CMD disagree (sat/unsat).", metavar="CMD"
     )
     wrong_model: bool = _failure("The failure: --cmd prints a wrong model.", False)
-    proof: Words | None = _failure(
+    proof: Words | None = _failure_rare(
         "The failure: --checker rejects the proof that CMD writes to {proof}.", metavar="CMD"
     )
-    checker: Words | None = _failure("Checks the proof of --proof.", metavar="CMD")
+    checker: Words | None = _failure_rare("Checks the proof of --proof.", metavar="CMD")
     slower_than: float | None = _failure(
         "The failure: a run takes S seconds or more, or R times as long as --reference.",
         read=quantities.slowness,

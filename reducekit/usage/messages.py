@@ -14,7 +14,7 @@ from functools import partial
 from reducekit.errors import OtherFormatError, ReducekitError
 from reducekit.session.report import Remaining, Report
 from reducekit.session.runs.golden import GoldenRunError, Problem
-from reducekit.text import excerpt, printable_lines, shortened
+from reducekit.text import excerpt, printable, printable_lines, shortened
 
 _SPELLED = {"command": "--cmd", "journal": "--no-journal", "output": "-o", "lenient": "--lenient"}
 _OPTION = re.compile(r"`([a-z][a-z_]*)`")
@@ -127,7 +127,8 @@ def ending(report: Report[bytes], *, colour: bool, journal: bool) -> str:
         shown = excerpt(report.text, _SHORT + 1, _COLUMNS)
         lines += ["", *shown] if len(shown) <= _SHORT else []
         if journal and not report.early:
-            lines += ["", f"next: reducekit report {shlex.quote(str(report.output))} --issue"]
+            where = printable(shlex.quote(str(report.output)))
+            lines += ["", f"next: reducekit report {where} --issue"]
     words = (line.split(maxsplit=1)[:1] for line in lines)
     codes = [_COLOURS.get("".join(word)) for word in words] if colour else [None] * len(lines)
     return "\n".join(

@@ -17,13 +17,15 @@ from tests.cli.tool import problem
 
 __all__ = ["shell"]
 
-CRASH = "for file; do :; done; grep -qE 'needle|udiv|a[ai]g [1-9]|^-1' $file && kill -SEGV $$; "
+CRASH = "for file; do :; done; grep -qE 'needle|udiv|a[ai]g [1-9]|^-1|1 x2|or\\(' $file && kill -SEGV $$; "
 FAILS = f"{CRASH} echo sat"
 INPUTS = {
     "smt2": problem(4, (2,)),
     "btor": "1 var 8\n2 var 8\n3 udiv 8 1 2\n4 eq 1 3 1\n5 root 1 4\n",
     "aag": "aag 3 2 0 1 1\n2\n4\n6\n6 2 4\n",
     "cnf": "p cnf 3 2\n1 2 3 0\n-1 2 0\n",
+    "opb": "* #variable= 2 #constraint= 2\n+1 x1 +1 x2 >= 1 ;\n+1 x1 >= 0 ;\n",
+    "qcir": "#QCIR-G14\nexists(1, 2)\noutput(4)\n3 = and(1, 2)\n4 = or(3, 1)\n",
     "txt": "one\ntwo needle three\nfour\n",
     "c": "int f() { return 1; }\nint needle() { return 2; }\n",
     "trace": "# reducekit: --model lingeling --fault lglmelt+1:abort\n"

@@ -103,5 +103,5 @@ def test_what_it_does_not_offer(sums: Tool) -> None:
     assert (done.code, "Missing --cmd" in done.err) == (2, True)
     done = sums("generate", "isolate")
     assert done.code == 2
-    every = "aiger, btor, cnf, smt2, sums, text, trace"
+    every = "aiger, btor, cnf, opb, qcir, smt2, sums, text, trace"
     assert f"Unknown command 'isolate'. Commands: {every}" in done.err
