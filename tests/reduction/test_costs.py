@@ -198,39 +198,39 @@ COSTS = {
     "lines, ddmin": Cost(44, 102, 102, "KNOWN 140, REFUTED 12", 0, 14, 0, 2),
     "lines, halving": Cost(44, 52, 52, "KNOWN 40, REFUTED 3", 0, 14, 0, 2),
     "lines, probdd": Cost(44, 65, 65, "KNOWN 54, REFUTED 2", 0, 24, 0, 2),
-    "lines, 4 wide": Cost(44, 42, 42, "KNOWN 32, REFUTED 3", 0, 10, 0, 2),
+    "lines, 4 wide": Cost(44, 42, 43, "KNOWN 32, REFUTED 3", 0, 10, 0, 2),
     "lines, from earlier steps": Cost(44, 50, 50, "KNOWN 35, REFUTED 1", 0, 15, 0, 2),
     "lines, by chance": Cost(19, 49, 49, "KNOWN 7, REFUTED 14", 0, 11, 0, 3),
     "terms": Cost(
-        23, 91, 91, "UNCHANGED 19, NOT_SMALLER 35, KNOWN 43, REFUTED 32, ALIKE 4", 0, 29, 0, 4
+        23, 86, 86, "UNCHANGED 19, NOT_SMALLER 35, KNOWN 34, REFUTED 44, ALIKE 4", 0, 29, 0, 4
     ),
     "terms, hdd": Cost(68, 22, 22, "KNOWN 13, REFUTED 1", 0, 9, 0, 2),
     "terms, by chance": Cost(
-        21, 474, 474, "UNCHANGED 16, NOT_SMALLER 241, KNOWN 63, REFUTED 134", 0, 110, 0, 5
+        31, 414, 414, "UNCHANGED 20, NOT_SMALLER 231, KNOWN 63, REFUTED 194, ALIKE 1", 0, 108, 0, 5
     ),
     "terms, by chance, 3 wide": Cost(
-        125, 450, 631, "UNCHANGED 12, NOT_SMALLER 421, KNOWN 63, REFUTED 370", 0, 108, 0, 3
+        90, 381, 569, "UNCHANGED 10, NOT_SMALLER 316, KNOWN 109, REFUTED 477", 0, 102, 0, 5
     ),
     "terms, flaky": Cost(
-        301, 203, 346, "UNCHANGED 52, NOT_SMALLER 24, KNOWN 153, REFUTED 25, ALIKE 3", 143, 29, 0, 4
+        301, 199, 341, "UNCHANGED 52, NOT_SMALLER 24, KNOWN 144, REFUTED 31, ALIKE 3", 142, 30, 0, 4
     ),
     "terms, about a name": Cost(
-        31, 77, 77, "UNCHANGED 20, NOT_SMALLER 12, KNOWN 29, REFUTED 25", 0, 25, 0, 4
+        31, 73, 73, "UNCHANGED 20, NOT_SMALLER 9, KNOWN 29, REFUTED 31", 0, 26, 0, 4
     ),
     "terms, 2 wide": Cost(
-        23, 91, 92, "UNCHANGED 32, NOT_SMALLER 43, KNOWN 48, REFUTED 34, ALIKE 4", 0, 29, 0, 4
+        23, 86, 87, "UNCHANGED 33, NOT_SMALLER 43, KNOWN 41, REFUTED 46, ALIKE 4", 0, 29, 0, 4
     ),
     "terms, 8 wide": Cost(
-        23, 93, 95, "UNCHANGED 58, NOT_SMALLER 71, KNOWN 55, REFUTED 34, ALIKE 4", 0, 29, 0, 4
+        23, 86, 89, "UNCHANGED 72, NOT_SMALLER 112, KNOWN 50, REFUTED 46, ALIKE 5", 0, 29, 0, 4
     ),
     "terms, many in a run": Cost(
-        23, 94, 96, "UNCHANGED 104, NOT_SMALLER 79, KNOWN 64, REFUTED 47, ALIKE 4", 0, 28, 0, 4
+        23, 89, 94, "UNCHANGED 104, NOT_SMALLER 94, KNOWN 53, REFUTED 66, ALIKE 4", 0, 28, 0, 4
     ),
     "terms, repeated": Cost(
-        21, 71, 74, "UNCHANGED 17, NOT_SMALLER 18, KNOWN 40, REFUTED 12, ALIKE 2", 3, 23, 0, 3
+        21, 71, 74, "UNCHANGED 17, NOT_SMALLER 18, KNOWN 33, REFUTED 15, ALIKE 2", 3, 24, 0, 3
     ),
     "graph": Cost(57, 71, 71, "KNOWN 55", 0, 14, 0, 1),
-    "graph, 4 wide": Cost(57, 65, 68, "UNCHANGED 4, KNOWN 62", 0, 14, 0, 1),
+    "graph, 4 wide": Cost(57, 71, 74, "UNCHANGED 4, NOT_SMALLER 3, KNOWN 64", 0, 14, 0, 1),
     "graph, many in a run": Cost(57, 73, 76, "KNOWN 102", 0, 14, 0, 1),
 }
 

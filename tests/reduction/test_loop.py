@@ -332,7 +332,7 @@ def test_what_is_needed_first_is_started_first(strategy: Strategy, seed: int) ->
     """One worker, eight candidates in flight: little runs in vain."""
     oracle = Watched(whimsical(seed, 60))
     counts = reduction(oracle, strategy, width=8).run(TEXT, 0.0).counts
-    assert counts.discarded <= counts.accepted // 2
+    assert counts.discarded <= (counts.accepted + 1) // 2
 
 
 @pytest.mark.parametrize("width", [1, 4])

@@ -52,7 +52,7 @@ def test_a_cell_shows_the_progress_and_then_the_report(kernel: Any) -> None:
     assert updates
     assert {kind for kind, _ in updates} == {"update_display_data"}
     last = updates[-1][1]
-    assert last["text/plain"].startswith("done: 7 bytes (")
+    assert last["text/plain"].startswith("done: 6 bytes (")
     assert "<pre>37 &lt;b&gt;</pre>" in last["text/html"]
     assert value[0] == "execute_result"
     assert "→ 7 bytes</b>" in value[1]["text/html"]
@@ -83,5 +83,5 @@ def test_a_session_says_how_far_it_is() -> None:
     thread.join()
     assert " checks (" in running
     assert "7 &lt;b&gt;" in running
-    assert session._repr_html_().startswith("<p><b>done: 7 bytes (")
+    assert session._repr_html_().startswith("<p><b>done: 6 bytes (")
     assert session._repr_html_() == session._repr_html_()  # its clock stands still
