@@ -17,7 +17,8 @@ from tests.cli.tool import problem
 
 __all__ = ["shell"]
 
-CRASH = "for file; do :; done; grep -qE 'needle|udiv|a[ai]g [1-9]|^-1|1 x2|or\\(' $file && kill -SEGV $$; "
+NEEDLES = r"needle|udiv|a[ai]g [1-9]|^-1|1 x2|or\("
+CRASH = f"for file; do :; done; grep -qE '{NEEDLES}' $file && kill -SEGV $$; "
 FAILS = f"{CRASH} echo sat"
 INPUTS = {
     "smt2": problem(4, (2,)),

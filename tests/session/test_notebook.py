@@ -53,9 +53,9 @@ def test_a_cell_shows_the_progress_and_then_the_report(kernel: Any) -> None:
     assert {kind for kind, _ in updates} == {"update_display_data"}
     last = updates[-1][1]
     assert last["text/plain"].startswith("done: 6 bytes (")
-    assert "<pre>37 &lt;b&gt;</pre>" in last["text/html"]
+    assert "<pre>7 &lt;b&gt;</pre>" in last["text/html"]
     assert value[0] == "execute_result"
-    assert "→ 7 bytes</b>" in value[1]["text/html"]
+    assert "→ 6 bytes</b>" in value[1]["text/html"]
 
 
 def test_who_listens_shows_it_in_another_way(kernel: Any) -> None:
