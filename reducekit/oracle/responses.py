@@ -306,6 +306,7 @@ def _parser() -> Any:
         """Keeps `0.10`, `t` and `nil`, which are numbers and constants in Lisp."""
 
         def atom(self, token: str) -> str:
+            """Return the token; string literals keep their quotes."""
             return token
 
     return Parser

@@ -221,6 +221,7 @@ class Drops(Alteration):
         return isinstance(index, int) and bool(self._marks[index])
 
     def get(self, index: int, default: Any = None) -> Any:
+        """Return () for a call that is dropped, as it has no calls in its place."""
         return () if self._marks[index] else default
 
     def __eq__(self, other: object) -> bool:
