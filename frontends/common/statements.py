@@ -11,11 +11,12 @@ from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 from reducekit.change import Change, Edit
 from reducekit.document import Document
 from reducekit.errors import ParseError
-from reducekit.format import pass_
+from reducekit.format import Format, FormatCheck, pass_
 from reducekit.frontends.common.items import NodeItems
 from reducekit.frontends.common.variables import Image, Replaced, constant, joined
 from reducekit.search.problem import IndependentChanges, Items
@@ -23,6 +24,7 @@ from reducekit.text import without_mark
 
 _LONGEST = 4000
 """Bytes of a word; of more digits Python reads no number."""
+_BEGINNING = 1 << 14  # bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,8 @@ class Statements:
     """
 
     grammar: Grammar
+    heading: re.Pattern[bytes]
+    """Matches in the comment that is the header."""
 
     def __init__(self, text: bytes) -> None:
         self.kinds = bytearray(b"R")
@@ -69,6 +73,8 @@ class Statements:
         self.document = self._read(without_mark(text))
         self.names = [b"", *self._numbers]
         self.variables: Sequence[int] = range(1, len(self.names))
+        source = self.document.source
+        self.header = next((at for at in self.of_kind(b"c") if self.heading.search(source(at))), -1)
 
     def of_kind(self, letters: bytes) -> list[int]:
         """Return the nodes of some kinds."""
@@ -104,8 +110,7 @@ class Statements:
         grammar = self.grammar
         letters, spans = _letters(text, grammar)
         for each in re.finditer(grammar.numbered, letters):
-            word = text[spans[2 * each.start()] : spans[2 * each.start() + 1]]
-            self._numbers.setdefault(word.removeprefix(grammar.sign), len(self._numbers) + 1)
+            self._number(text[spans[2 * each.start()] : spans[2 * each.start() + 1]])
         start, end, stop = array("i", [0]), array("i", [len(text)]), array("i", [0])
         statement = -1
         for at, letter in enumerate(letters):
@@ -127,8 +132,11 @@ class Statements:
         stop[0] = len(start)
         return Document(text, start, end, stop, grammar.delimiters)
 
-    def _note(self, word: bytes) -> None:
+    def _number(self, word: bytes) -> None:
         self._numbers.setdefault(word.removeprefix(self.grammar.sign), len(self._numbers) + 1)
+
+    def _note(self, word: bytes) -> None:
+        self._number(word)
         self.literals.append(self.literal(word))
         inside = self.occurrences.setdefault(abs(self.literals[-1]), [])
         if inside[-1:] != [len(self.nodes) - 1]:
@@ -155,6 +163,33 @@ def _letters(text: bytes, grammar: Grammar) -> tuple[bytes, array[int]]:
     return bytes(letters), spans
 
 
+class StatementFormat(Format):
+    """A format of statements: `view` reads a text, `problems` says what is wrong with it."""
+
+    strict = True
+    view: type[Statements]
+    problems: Callable[[Any], list[str]]
+    beginning: re.Pattern[bytes]
+    """Matches near the beginning of a file."""
+
+    @classmethod
+    def recognises(cls, text: bytes) -> bool:
+        return cls.beginning.search(text, 0, _BEGINNING) is not None
+
+    def parse(self, text: bytes) -> Any:
+        return self.view(text)
+
+    def check(self, text: bytes) -> FormatCheck:
+        """Measure a text, and list what is wrong with it. Raises ParseError."""
+        return FormatCheck(self.problems(self.view(text)), super().check(text).summary)
+
+
+@pass_("comments")
+def comments(view: Statements) -> Items:
+    """Drops comments, but for the header."""
+    return without(view, [each for each in view.of_kind(b"c") if each != view.header], "comments")
+
+
 def without(view: Statements, nodes: Sequence[int], what: str) -> Items:
     """Return nodes as items to be dropped."""
     return NodeItems(view.document, nodes, lambda node: Edit(node, ()), what)
@@ -175,8 +210,12 @@ def other_constants(view: Statements) -> Items | None:
 @pass_("merges")
 def merges(view: Statements) -> Items:
     """Replaces variables by the one that appeared before, or its negation."""
-    pairs = [(each, sign * one) for one, each in pairwise(view.variables) for sign in (-1, 1)]
-    return Replaced(view, view.replaced, pairs, joined, "merge variables")
+    return Replaced(view, view.replaced, neighbours(view), joined, "merge variables")
+
+
+def neighbours(view: Statements) -> list[tuple[int, int]]:
+    """Return each variable with the one before, and with its negation."""
+    return [(each, sign * one) for one, each in pairwise(view.variables) for sign in (-1, 1)]
 
 
 def renamed(view: Statements, prefix: bytes, head: Sequence[Edit] = ()) -> Items | None:
@@ -187,3 +226,18 @@ def renamed(view: Statements, prefix: bytes, head: Sequence[Edit] = ()) -> Items
         edits.append(Edit(node, (b"%b%b%d" % (sign, prefix, abs(literal)),)))
     new = [each for each in edits if each.template != (view.document.source(each.node),)]
     return IndependentChanges([Change(tuple(new), "names")]) if new else None
+
+
+def laid_out(
+    view: Statements, lines: Sequence[bytes], head: Callable[[bytes], bytes] = bytes
+) -> Items | None:
+    """Return the change that writes the statements as these lines, below the header: one item.
+
+    `head` returns the header as it is to be written. None if the text gets no shorter by that, or
+    has other comments.
+    """
+    header = [head(view.document.source(view.header))] if view.header >= 0 else []
+    text = b"\n".join((*header, *lines, b""))
+    if len(text) >= len(view.document.text) or len(view.of_kind(b"c")) > len(header):
+        return None
+    return IndependentChanges([Change((Edit(0, (text,)),), "layout")])

@@ -4,8 +4,14 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from reducekit.format import Format, FormatCheck, Schedule
-from reducekit.frontends.common.statements import constants, merges, other_constants
+from reducekit.format import Schedule
+from reducekit.frontends.common.statements import (
+    StatementFormat,
+    comments,
+    constants,
+    merges,
+    other_constants,
+)
 from reducekit.frontends.opb import passes as each
 from reducekit.frontends.opb.reader import NAME, View, problems
 from reducekit.search.strategy import Passes
@@ -17,7 +23,7 @@ _BEGINNING = re.compile(rb"^\*[ \t]*#variable=|^(?:min|max|soft):", re.MULTILINE
 _COMMENT = re.compile(rb"^[ \t]*\*[^\n]*", re.MULTILINE)
 
 
-class Opb(Format):
+class Opb(StatementFormat):
     """The frontend for OPB and WBO files."""
 
     name = "opb"
@@ -25,12 +31,8 @@ class Opb(Format):
     suffix = ".opb"
     suffixes = (".opb", ".wbo")
     unit = "literals"
-    strict = True
     header = r"^\*.*#variable="
-
-    @classmethod
-    def recognises(cls, text: bytes) -> bool:
-        return _BEGINNING.search(text, 0, 1 << 14) is not None
+    view, problems, beginning = View, staticmethod(problems), _BEGINNING
 
     @classmethod
     def generation(cls) -> "Generation":
@@ -38,16 +40,9 @@ class Opb(Format):
 
         return generation(("opb", "wbo"))
 
-    def parse(self, text: bytes) -> View:
-        return View(text)
-
-    def check(self, text: bytes) -> FormatCheck:
-        """Count, and compare the header with the constraints."""
-        return FormatCheck(problems(View(text)), super().check(text).summary)
-
     def schedule(self, passes: Passes) -> Schedule:
         return Schedule(
-            once=(each.comments, each.header),
+            once=(comments, each.header),
             rounds=(
                 constants, each.constraints, each.terms, each.factors, other_constants, merges,
                 each.simpler, each.largest, each.halves, each.names,

@@ -8,16 +8,10 @@ from collections.abc import Sequence
 from reducekit.change import Change, Edit
 from reducekit.format import pass_
 from reducekit.frontends.common.items import Least, NodeItems, WholeItems
-from reducekit.frontends.common.statements import renamed, without
+from reducekit.frontends.common.statements import laid_out, renamed, without
 from reducekit.frontends.common.variables import Dropped
 from reducekit.frontends.opb.reader import View, problems
 from reducekit.search.problem import FixedSearch, IndependentChanges, Items
-
-
-@pass_("comments")
-def comments(view: View) -> Items:
-    """Drops comments, but for the header."""
-    return without(view, [each for each in view.of_kind(b"c") if each != view.header], "comments")
 
 
 @pass_("constraints")
@@ -125,9 +119,4 @@ def header(view: View) -> Items | None:
 def layout(view: View) -> Items | None:
     """Writes one statement a line, without needless blanks: all lines at once."""
     lines = [view.written(view.statement(at)) for at in range(len(view.nodes))]
-    if view.header >= 0:
-        lines.insert(0, b" ".join(view.document.source(view.header).split()))
-    text = b"\n".join((*lines, b""))
-    if len(text) >= len(view.document.text) or len(view.of_kind(b"c")) > (view.header >= 0):
-        return None
-    return IndependentChanges([Change((Edit(0, (text,)),), "layout")])
+    return laid_out(view, lines, lambda header: b" ".join(header.split()))

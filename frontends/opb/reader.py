@@ -66,11 +66,11 @@ class View(Statements):
         expected=_expected,
     )
 
+    heading = _HEADER
+
     def __init__(self, text: bytes) -> None:
         super().__init__(text)
         self.constraints = self.kinds.count(b"r")
-        source = self.document.source
-        self.header = next((at for at in self.of_kind(b"c") if _HEADER.search(source(at))), -1)
         numbers = (int(each[1:19]) for each in self.names if re.fullmatch(rb"x[0-9]{1,18}", each))
         self.largest = max(numbers, default=len(self.variables))
         """The least number of variables for a header."""

@@ -4,8 +4,13 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from reducekit.format import Format, FormatCheck, Schedule
-from reducekit.frontends.common.statements import constants, other_constants
+from reducekit.format import Schedule
+from reducekit.frontends.common.statements import (
+    StatementFormat,
+    comments,
+    constants,
+    other_constants,
+)
 from reducekit.frontends.qcir import passes as each
 from reducekit.frontends.qcir.reader import View, problems
 from reducekit.search.strategy import Passes
@@ -17,19 +22,15 @@ _BEGINNING = re.compile(rb"^#QCIR\b|^(?:forall|exists|free)[ \t]*\(", re.MULTILI
 _WORD = re.compile(rb"^[ \t]*#[^\n]*|(\w+)", re.MULTILINE)
 
 
-class Qcir(Format):
+class Qcir(StatementFormat):
     """The frontend for QCIR files."""
 
     name = "qcir"
     title = "a quantified circuit in QCIR"
     suffix = ".qcir"
     unit = "words"
-    strict = True
     header = r"^#QCIR"
-
-    @classmethod
-    def recognises(cls, text: bytes) -> bool:
-        return _BEGINNING.search(text, 0, 1 << 14) is not None
+    view, problems, beginning = View, staticmethod(problems), _BEGINNING
 
     @classmethod
     def generation(cls) -> "Generation":
@@ -37,20 +38,13 @@ class Qcir(Format):
 
         return generation(("qcir",))
 
-    def parse(self, text: bytes) -> View:
-        return View(text)
-
-    def check(self, text: bytes) -> FormatCheck:
-        """Count, and look for variables that are not declared."""
-        return FormatCheck(problems(View(text)), super().check(text).summary)
-
     def misread(self, view: View, base: bytes, text: bytes) -> bool:
         """Return whether a variable is no longer declared."""
         return bool(problems(View(text))) and not problems(View(base))
 
     def schedule(self, passes: Passes) -> Schedule:
         return Schedule(
-            once=(each.comments, each.unused),
+            once=(comments, each.unused),
             rounds=(
                 constants, each.unused, each.merges, each.operands, other_constants, each.kinds,
                 each.unused, each.names,

@@ -3,21 +3,14 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
 
 from reducekit.change import Change, Edit
 from reducekit.format import pass_
 from reducekit.frontends.common.items import NodeItems, WholeItems
-from reducekit.frontends.common.statements import renamed, without
+from reducekit.frontends.common.statements import laid_out, neighbours, renamed
 from reducekit.frontends.common.variables import Replaced, joined
 from reducekit.frontends.qcir.reader import View
 from reducekit.search.problem import IndependentChanges, Items
-
-
-@pass_("comments")
-def comments(view: View) -> Items:
-    """Drops comments, but for the header."""
-    return without(view, [each for each in view.of_kind(b"c") if each != view.header], "comments")
 
 
 @pass_("unused")
@@ -45,7 +38,7 @@ def unused(view: View) -> Items | None:
 @pass_("merges")
 def merges(view: View) -> Items:
     """Replaces gates by their operands, and variables by those defined before."""
-    pairs = [(each, sign * one) for one, each in pairwise(view.variables) for sign in (-1, 1)]
+    pairs = neighbours(view)
     for gate in view.statements:
         inside = ((gate.defines, each) for each in (gate.body, *gate.literals) if each)
         pairs += (each for each in inside if gate.defines > abs(each[1]))
@@ -107,10 +100,4 @@ def names(view: View) -> Items | None:
 @pass_("layout")
 def layout(view: View) -> Items | None:
     """Writes one statement a line: all lines at once."""
-    lines = [view.written(each) for each in view.statements]
-    if view.header >= 0:
-        lines.insert(0, view.document.source(view.header))
-    text = b"\n".join((*lines, b""))
-    if len(text) >= len(view.document.text) or len(view.of_kind(b"c")) > (view.header >= 0):
-        return None
-    return IndependentChanges([Change((Edit(0, (text,)),), "layout")])
+    return laid_out(view, [view.written(each) for each in view.statements])

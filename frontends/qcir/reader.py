@@ -11,7 +11,6 @@ from typing import NamedTuple
 from reducekit.frontends.common.statements import Grammar, Statements
 from reducekit.frontends.common.variables import TRUE, Image, image_of
 
-_HEADER = re.compile(rb"#QCIR\b[^\n]*", re.IGNORECASE)
 _LIST = rb"(?:v(?:Kv)*+)?+"
 
 
@@ -57,10 +56,10 @@ class View(Statements):
         numbered=rb"(?<!oL)v",
     )
 
+    heading = re.compile(rb"\A#QCIR\b", re.IGNORECASE)
+
     def __init__(self, text: bytes) -> None:
         super().__init__(text)
-        source = self.document.source
-        self.header = next((at for at in self.of_kind(b"c") if _HEADER.match(source(at))), -1)
         self.statements = [self._statement(at) for at in range(len(self.nodes))]
         self.outputs = {
             abs(each) for it in self.statements if it.kind == b"output" for each in it.literals
