@@ -459,7 +459,7 @@ class CnfGenerator(MutatingGenerator[Seed]):
 
     def _mutants_of(self, path: Path) -> Mutants[Seed]:
         notation = self.values["notation"]
-        suffixes = tuple({".cnf", ".dimacs", f".{notation}"})
+        suffixes = tuple(dict.fromkeys((".cnf", ".dimacs", f".{notation}")))
         noun = f"formulas in the format {notation} that have a clause (`notation` names another)"
         return Mutants(path, suffixes, noun, partial(seed_of, notation=notation), changed)
 
