@@ -53,9 +53,9 @@ def replaced(line: Line, image: Image, universal: frozenset[int] | None = None) 
 def _listed(
     prefix: bytes, before: Sequence[int], after: Sequence[int], universal: frozenset[int] | None
 ) -> Line | None:
-    """Return a list of variables or assumptions: what has become a constant is no longer in it.
+    """Return a list of variables or assumptions without those that are constant now.
 
-    A quantified variable that has become another one is that, which is bound where it is.
+    A quantified variable that was merged into another is removed: the other has its own quantifier.
     """
     if prefix == b"d" and [*before[:1]] != [*after[:1]]:
         return None
@@ -72,7 +72,7 @@ def _listed(
 
 
 def _parity(literals: Iterable[int]) -> Line | None:
-    """Return the clause by which an odd number of literals is true, each variable once."""
+    """Return the parity: an odd number of literals is true. Equal variables cancel out."""
     odd, found = True, dict[int, None]()
     for literal in literals:
         variable = abs(literal)
@@ -88,9 +88,9 @@ def _parity(literals: Iterable[int]) -> Line | None:
 
 
 def _at_least(bound: int, literals: Iterable[int]) -> Line | None:
-    """Return the clause by which so many literals are true; of two opposite ones, one is.
+    """Return the cardinality with this bound. A literal and its negation add one to the count.
 
-    Each once, as solvers ask for: of equal ones only one is left.
+    Solvers require that literals differ, so duplicates are removed.
     """
     found: dict[int, None] = {}
     for literal in literals:

@@ -120,10 +120,10 @@ def constant(view: Constraints, rewrite: Rewrite, *, against: bool) -> Items | N
 
 
 def joined(pairs: Iterable[tuple[int, int]]) -> dict[int, int]:
-    """Return what variables become where each of some is made equal to a literal of another.
+    """Map variables to literals so that both sides of each pair become equal.
 
-    That is a literal of the smallest of all that are equal. A pair that contradicts others says
-    nothing.
+    All of a class become literals of its smallest variable. A pair that contradicts earlier ones
+    is ignored.
     """
     parent: dict[int, int] = {}
 
