@@ -163,6 +163,16 @@ time.sleep(60)
     assert check(python(script), limits=Limits(wall=0.5)).limit == "time"
 
 
+def test_orphans_of_another_check_live_on() -> None:
+    # The second check ends first; the first one's own daemon is still needed.
+    slow = 'setsid sh -c "sleep 0.6; echo late > $TMPDIR/answer" & sleep 1.2; cat "$TMPDIR/answer"'
+    with local(sh(f'case $(cat "$1") in slow) {slow};; esac'), jobs=2) as executor:
+        executor.submit(0, b"slow", Limits(wall=30))
+        executor.submit(1, b"fast", Limits(wall=30))
+        done = {finished.ticket: finished for finished in until(executor, 2)}
+    assert done[0].outcomes[0].stdout == b"late\n"
+
+
 def test_adopting_ends_with_the_executor() -> None:
     with local(sh("true")):
         assert marks.adopting()
