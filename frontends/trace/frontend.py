@@ -33,11 +33,7 @@ from reducekit.frontends.trace.passes.schedule import (
     paper_schedule,
 )
 from reducekit.frontends.trace.passes.view import FirstFailing, TraceView
-from reducekit.frontends.trace.player.contract import (
-    ContractExecutor,
-    may_be_lawful,
-    without_slips,
-)
+from reducekit.frontends.trace.player.contract import ContractExecutor, may_be_lawful, without_slips
 from reducekit.frontends.trace.player.target import TARGET_OPTIONS, Target
 from reducekit.offers import FormatOption, Inspection, Playing
 from reducekit.oracle.criterion import Oracle
@@ -189,11 +185,7 @@ class Traces(Offering):
         trace, model = self._read(request.text)
 
         frontend_of = partial(
-            Traces,
-            model,
-            options=self._options,
-            keep_calls=self._keep_calls,
-            format=trace.format,
+            Traces, model, options=self._options, keep_calls=self._keep_calls, format=trace.format
         )
         return replay_oracle(request, self._target, trace, model, frontend_of)
 

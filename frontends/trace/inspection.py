@@ -10,10 +10,7 @@ from pathlib import Path
 
 from reducekit import svg
 from reducekit.frontends.trace.language.calls import Call, Trace
-from reducekit.frontends.trace.language.text import (
-    head_options,
-    read_trace,
-)
+from reducekit.frontends.trace.language.text import head_options, read_trace
 from reducekit.frontends.trace.model.chart import draw_chart
 from reducekit.frontends.trace.model.check import find_model
 from reducekit.frontends.trace.model.definition import Model

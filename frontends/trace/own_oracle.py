@@ -18,12 +18,7 @@ from reducekit.frontends.trace.language.calls import Call, Trace, with_result
 from reducekit.frontends.trace.language.text import head_length, print_trace, read_trace, reader
 from reducekit.frontends.trace.model.check import check
 from reducekit.frontends.trace.model.definition import Model
-from reducekit.frontends.trace.player import (
-    DEFAULT_LIMITS,
-    Library,
-    ReplayOutcome,
-    ReplayServer,
-)
+from reducekit.frontends.trace.player import DEFAULT_LIMITS, Library, ReplayOutcome, ReplayServer
 from reducekit.frontends.trace.player.batch import CrashCache, batching, small_traces
 from reducekit.frontends.trace.player.checker import Checker, opened_checker
 from reducekit.frontends.trace.player.contract import was_lawful

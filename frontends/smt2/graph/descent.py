@@ -181,11 +181,7 @@ class Descent(Search):
 
 
 def start(
-    graph: Graph,
-    material: Material,
-    place: Place,
-    listing: Listing,
-    different: Iterable[int] = (),
+    graph: Graph, material: Material, place: Place, listing: Listing, different: Iterable[int] = ()
 ) -> Descent:
     """Return the search over a graph, starting at a place.
 

@@ -123,12 +123,7 @@ class Scopes:
     # Definitions
 
     def add(
-        self,
-        node: int,
-        kind: str,
-        binder: int,
-        parameters: tuple[Sort, ...],
-        sort: Sort | None,
+        self, node: int, kind: str, binder: int, parameters: tuple[Sort, ...], sort: Sort | None
     ) -> int:
         """Add a definition without making it visible; return its index."""
         name = canonical(self.document.source(node))

@@ -20,13 +20,7 @@ from msgspec import structs
 from reducekit.frontends.trace.generate.clauses import ClauseMaker
 from reducekit.frontends.trace.generate.run import Ended, Play, Run, plan_of
 from reducekit.frontends.trace.language.calls import Call, Value, with_result
-from reducekit.frontends.trace.model.definition import (
-    Argument,
-    Model,
-    Option,
-    OptionModel,
-    Step,
-)
+from reducekit.frontends.trace.model.definition import Argument, Model, Option, OptionModel, Step
 from reducekit.frontends.trace.model.structure import Range
 
 _LONGEST = 1_000_000  # calls of a trace, and

@@ -15,12 +15,7 @@ from reducekit.frontends.trace.generate.generator import Generator
 from reducekit.frontends.trace.language.text import print_trace
 from reducekit.frontends.trace.model.definition import Model
 from reducekit.frontends.trace.model.loader import load_model
-from reducekit.frontends.trace.player import (
-    CONTRACT,
-    DEFAULT_LIMITS,
-    PARSE,
-    api_of,
-)
+from reducekit.frontends.trace.player import CONTRACT, DEFAULT_LIMITS, PARSE, api_of
 from reducekit.frontends.trace.player.contract import classified
 from reducekit.frontends.trace.player.live_replay import LiveReplay
 from reducekit.frontends.trace.player.target import TARGET_OPTIONS, Target, fitted

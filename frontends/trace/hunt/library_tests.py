@@ -22,20 +22,8 @@ from reducekit.frontends.trace.hunt.generator import options_of
 from reducekit.frontends.trace.language.calls import Call
 from reducekit.frontends.trace.language.text import print_trace, read_trace, reader
 from reducekit.frontends.trace.model.definition import Model
-from reducekit.frontends.trace.player import Library, Patch, ReplayOutcome, ReplayServer
-from reducekit.frontends.trace.player.batch import (
-    BatchReplay,
-    CrashCache,
-    batching,
-    release_of,
-    small_traces,
-)
-from reducekit.frontends.trace.player.checker import (
-    Reference,
-    Wrong,
-    checker_of,
-    reference_for,
-)
+from reducekit.frontends.trace.player import Library, Patch, ReplayOutcome, ReplayServer, batch
+from reducekit.frontends.trace.player.checker import Reference, Wrong, checker_of, reference_for
 from reducekit.frontends.trace.player.contract import was_lawful
 from reducekit.frontends.trace.player.live_tester import LiveTester
 from reducekit.frontends.trace.player.replay_executor import ReplayExecutor
@@ -189,8 +177,8 @@ def reduction(
     """
     model = system.model
     read = reader(model.formats[0])
-    crashes = CrashCache()
-    small: list[BatchReplay] = []  # of the executor that was opened last
+    crashes = batch.CrashCache()
+    small: list[batch.BatchReplay] = []  # of the executor that was opened last
 
     def opened(oracle: Oracle, jobs: int) -> Executor:
         with ExitStack() as stack:
@@ -205,7 +193,7 @@ def reduction(
             ending = other.replay(read(text), system.limits)
             if checker is not None:
                 ending = checker.judged(read(text), ending)
-            found = small_traces(
+            found = batch.small_traces(
                 model,
                 ending,
                 other,
@@ -224,7 +212,7 @@ def reduction(
                 proofs=True,
                 model=model,
                 checker=checker,
-                batch=batching(model, ending) if jobs == 1 else None,
+                batch=batch.batching(model, ending) if jobs == 1 else None,
                 opened=stack.pop_all(),
             )
             return executor
@@ -233,7 +221,7 @@ def reduction(
         return small[-1].first(traces) if small else None
 
     died = isinstance(criterion, Ends) and criterion.expected.limit is None
-    sharing = release_of(model) is not None and (died or isinstance(criterion, Answers))
+    sharing = batch.release_of(model) is not None and (died or isinstance(criterion, Answers))
     return OwnReduction(
         traces(model, last=crashes.last, first_failing=first_failing if sharing else None),
         opened,

@@ -425,7 +425,4 @@ def _set_flag(variable: Variable, key: str, value: str) -> list[str]:
     if value in ("True", "False"):
         method = add if value == "True" else discard
         return [f"k_ = {key}", f"if k_: d[{slot}].{method}(k_)"]
-    return [
-        f"k_ = {key}",
-        f"if k_: (d[{slot}].{add} if {value} else d[{slot}].{discard})(k_)",
-    ]
+    return [f"k_ = {key}", f"if k_: (d[{slot}].{add} if {value} else d[{slot}].{discard})(k_)"]

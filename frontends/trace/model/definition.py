@@ -21,13 +21,7 @@ from typing import Annotated, Any, Literal, Self
 from msgspec import Meta, field
 
 from reducekit.frontends.trace.model.conditions import Code, Variable
-from reducekit.frontends.trace.model.structure import (
-    Names,
-    Range,
-    Section,
-    is_whole,
-    shown,
-)
+from reducekit.frontends.trace.model.structure import Names, Range, Section, is_whole, shown
 
 Action = Literal["call", "options", "clauses", "group"]
 Positive = Annotated[int, Meta(ge=1)]

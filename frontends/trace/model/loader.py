@@ -51,13 +51,7 @@ from reducekit.frontends.trace.model.sections import (
     StepTable,
     with_forbidden,
 )
-from reducekit.frontends.trace.model.structure import (
-    ModelError,
-    Place,
-    Words,
-    shown,
-    structured,
-)
+from reducekit.frontends.trace.model.structure import ModelError, Place, Words, shown, structured
 
 T = TypeVar("T")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")

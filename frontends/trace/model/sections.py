@@ -9,15 +9,7 @@ from typing import Annotated, Any, NamedTuple
 
 from msgspec import Meta, field
 
-from reducekit.frontends.trace.model.definition import (
-    Action,
-    DataModel,
-    OptionModel,
-    Positive,
-    Role,
-    Sign,
-    TypeKind,
-)
+from reducekit.frontends.trace.model import definition
 from reducekit.frontends.trace.model.structure import (
     Place,
     Range,
@@ -46,7 +38,7 @@ class ApiTable(Section, frozen=True):
 class TypeTable(Section, frozen=True):
     """What an argument may be."""
 
-    kind: TypeKind
+    kind: definition.TypeKind
     min: int | None = None
     max: int | None = None
     zero: bool = False
@@ -92,7 +84,9 @@ class CallTable(Section, frozen=True):
     requires: Any = ()
     careful: Any = ()
     effects: Words = Words()
-    role: Role | None = None  # by default `define` for what produces a handle, else `other`
+    role: definition.Role | None = (
+        None  # by default `define` for what produces a handle, else `other`
+    )
     group: str = ""
     end: str | None = None
     pair: str = ""
@@ -107,8 +101,8 @@ class CallTable(Section, frozen=True):
 class StepTable(Section, frozen=True):
     """A step of a phase."""
 
-    action: Action = "call"
-    call: str | dict[str, Positive] = ""
+    action: definition.Action = "call"
+    call: str | dict[str, definition.Positive] = ""
     probability: Fraction = Fraction(1)
     again: Fraction = Fraction(0)
     # A number or an expression, once or as [least, most].
@@ -152,10 +146,10 @@ class ContentTable(Section, frozen=True):
     flags: dict[Named, FlagTable] = field(default_factory=dict)
     calls: dict[CallName, CallTable] = field(default_factory=dict)
     families: tuple[Any, ...] = ()  # each is among the calls by now
-    options: OptionModel | None = None
-    data: DataModel | None = None
+    options: definition.OptionModel | None = None
+    data: definition.DataModel | None = None
     generate: dict[Named, PhaseTable] = field(default_factory=dict)
-    classify: dict[Named, tuple[Sign, ...]] = field(default_factory=dict)
+    classify: dict[Named, tuple[definition.Sign, ...]] = field(default_factory=dict)
 
 
 class _Part(NamedTuple):

@@ -7,15 +7,7 @@ from collections.abc import Iterable, Sequence
 from reducekit.change import Change
 from reducekit.format import Pass, Schedule, pass_, when
 from reducekit.frontends.trace.language.calls import dropped
-from reducekit.frontends.trace.passes import drop
-from reducekit.frontends.trace.passes.arguments import (
-    Fold,
-    compact,
-    merge,
-    numbers,
-    shorten,
-    signs,
-)
+from reducekit.frontends.trace.passes import arguments, drop
 from reducekit.frontends.trace.passes.batches import RandomFormulas, Skeleton, halves
 from reducekit.frontends.trace.passes.drop import Begin, Units, random_drops, truncate
 from reducekit.frontends.trace.passes.handles import Handles
@@ -86,18 +78,16 @@ def own_schedule(options: OptionMode) -> Schedule:
         prepare += (*_long(Lower(_TOGETHER), least=_TINY), truncate, unset)
     calls = _truncated(
         *_long(
-            Units("kinds", drop.kinds),
-            Units("rounds", drop.rounds),
-            Units("solves", drop.solves),
+            Units("kinds", drop.kinds), Units("rounds", drop.rounds), Units("solves", drop.solves)
         ),
-        Fold(_FOLDED),
+        arguments.Fold(_FOLDED),
         *_long(Units("variables", drop.variables), Units("clauses", drop.clauses)),
         Handles(),
         *_long(
             Units("singles", drop.singles, "drop calls"),
-            shorten,
+            arguments.shorten,
             Units("pieces", drop.pieces, "drop literals"),
-            merge,
+            arguments.merge,
         ),
         Handles(rank=1),
         *_long(random_drops),
@@ -108,13 +98,15 @@ def own_schedule(options: OptionMode) -> Schedule:
         rounds=calls,
         closing=(
             *((default, truncate) if reduced else ()),
-            *when(lambda view: view.first_failing is None, compact),  # neighbours replace it
-            *_long(numbers, signs, *((values,) if reduced else ())),
+            *when(
+                lambda view: view.first_failing is None, arguments.compact
+            ),  # neighbours replace it
+            *_long(arguments.numbers, arguments.signs, *((values,) if reduced else ())),
             neighbours,
             truncate,
         ),
         sweep=(
-            compact,
+            arguments.compact,
             Units("calls", drop.every_call),
             *((default,) if reduced else ()),
         ),
@@ -131,7 +123,7 @@ def careful_schedule(options: OptionMode) -> Schedule:
     formula may well have another answer, and that would be no failure.
     """
     passes = (Units("calls", drop.harmless), *((default,) if options != "none" else ()))
-    return Schedule(prepare=(Begin(),), rounds=(*passes, compact), sweep=passes)
+    return Schedule(prepare=(Begin(),), rounds=(*passes, arguments.compact), sweep=passes)
 
 
 def _long(*passes: Pass, least: int = 0) -> tuple[Pass, ...]:
@@ -282,7 +274,7 @@ def paper_schedule(options: str) -> Schedule:
     with others, signals treated as equal). Features that it lacks are left out: candidates may
     break the contract, and imported options stay.
     """
-    calls: Iterable[Pass] = (compact, Granularity(2), Granularity(1), Granularity(0))
+    calls: Iterable[Pass] = (arguments.compact, Granularity(2), Granularity(1), Granularity(0))
     if options != "all":
         return Schedule(prepare=(drop.Begin(cut=False),), rounds=(*calls,))
     return Schedule(

@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from reducekit.frontends.trace.formats.convert import (
-    BY_BOOLEAN,
-    DROP_ASSUMPTIONS,
-    WHOLE,
-    names_of,
-)
+from reducekit.frontends.trace.formats.convert import BY_BOOLEAN, DROP_ASSUMPTIONS, WHOLE, names_of
 from reducekit.frontends.trace.language.calls import Call, Value
 
 SAT, UNSAT = 10, 20

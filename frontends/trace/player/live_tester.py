@@ -21,14 +21,7 @@ from dataclasses import dataclass, replace
 from reducekit.frontends.trace.formats.convert import names_of
 from reducekit.frontends.trace.generate.generator import Generated, Generator
 from reducekit.frontends.trace.language.calls import Call, Value
-from reducekit.frontends.trace.player.answers import (
-    SAT,
-    UNSAT,
-    Formula,
-    core_of,
-    queries,
-    satisfied,
-)
+from reducekit.frontends.trace.player import answers
 from reducekit.frontends.trace.player.checker import Checked, Checker, Reference, Wrong, checker_of
 from reducekit.frontends.trace.player.faults import Patch
 from reducekit.frontends.trace.player.libraries import Library
@@ -121,7 +114,7 @@ class LiveTester(Closing):
         """Make and play a trace that was begun; also return whether no answer may be wrong."""
         watched = None
         if self._other is not None:
-            watched = _Watched(self._live, Formula(self._api), names_of(self._api))
+            watched = _Watched(self._live, answers.Formula(self._api), names_of(self._api))
         made = self._generator.generate(seed, (watched or self._live).play)
         outcome = self._live.finish()
         if self._reference is None or outcome.kind != "ok":
@@ -167,11 +160,11 @@ class LiveTester(Closing):
             said = None if asked is None else self._live.answer(asked)
             if about and said is None:
                 return False
-            if solve.answer == SAT:
-                if not satisfied(literals[: solve.end], solve, about, said or ()):
+            if solve.answer == answers.SAT:
+                if not answers.satisfied(literals[: solve.end], solve, about, said or ()):
                     return False
             elif self._other is None or not self._other.unsatisfiable(
-                literals[: solve.end], core_of(solve, about, said or ())
+                literals[: solve.end], answers.core_of(solve, about, said or ())
             ):
                 return False
         return True
@@ -183,7 +176,9 @@ class _Watched:
     `asked` has for each solve what was asked (None: nothing), and the literals.
     """
 
-    def __init__(self, live: LiveReplay, formula: Formula, names: Mapping[str, str]) -> None:
+    def __init__(
+        self, live: LiveReplay, formula: answers.Formula, names: Mapping[str, str]
+    ) -> None:
         self.live = live
         self.formula = formula
         self.asked: list[tuple[PendingQuery | None, list[int]]] = []
@@ -198,7 +193,7 @@ class _Watched:
         self.formula.take(calls, results)
         # A copy is asked at once: the model is gone with the next call.
         for solve in self.formula.rounds[len(self.asked) :]:
-            name, about = queries(solve, self.formula.literals, self._names)
+            name, about = answers.queries(solve, self.formula.literals, self._names)
             asked = None
             if about and solve.index == self._played - 1:  # else there is no asking any more
                 asked = self.live.ask(name, about)
@@ -231,7 +226,7 @@ class _Other(Closing):
         live.each("add", array("i", literals))
         asked = [*(Call("assume", (literal,)) for literal in assumed), Call("solve", ())]
         results = live.play([*asked, Call("release", ())], wall=self._wall)
-        return len(results) == len(asked) + 1 and results[len(asked) - 1] == UNSAT
+        return len(results) == len(asked) + 1 and results[len(asked) - 1] == answers.UNSAT
 
     def close(self) -> None:
         self._live.close()

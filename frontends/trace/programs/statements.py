@@ -19,13 +19,7 @@ from reducekit.frontends.trace.model.definition import Model
 from reducekit.frontends.trace.player.answers import SAT, UNSAT, Formula
 from reducekit.frontends.trace.player.checker import reference_for
 from reducekit.frontends.trace.player.libraries import Library
-from reducekit.frontends.trace.player.prototypes import (
-    Interface,
-    Step,
-    bound,
-    spread,
-    steps_of,
-)
+from reducekit.frontends.trace.player.prototypes import Interface, Step, bound, spread, steps_of
 from reducekit.frontends.trace.player.server_pool import ReplayServer
 
 SOLVER, KEPT, ANSWER = "solver", "kept", "answer"

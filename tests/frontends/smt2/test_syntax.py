@@ -8,13 +8,7 @@ from reducekit.frontends.smt2 import Smt2
 from reducekit.frontends.smt2.language.parser import parse
 from reducekit.frontends.smt2.language.validity import problems
 from reducekit.frontends.smt2.language.view import ScriptView
-from reducekit.frontends.smt2.passes.syntax import (
-    SyntaxTree,
-    identifiers,
-    local,
-    sub_trees,
-    syntax,
-)
+from reducekit.frontends.smt2.passes.syntax import SyntaxTree, identifiers, local, sub_trees, syntax
 from reducekit.strategies.perses import perses
 from reducekit.strategies.vulcan import vulcan
 from tests.frontends.smt2.test_passes import candidates

@@ -14,12 +14,7 @@ from reducekit.frontends.trace.generate.generator import Generator
 from reducekit.frontends.trace.language.calls import Call
 from reducekit.frontends.trace.language.text import read_trace
 from reducekit.frontends.trace.model.loader import load_model
-from reducekit.frontends.trace.player import (
-    ReplayServer,
-    find_library,
-    read_fault,
-    session,
-)
+from reducekit.frontends.trace.player import ReplayServer, find_library, read_fault, session
 from reducekit.frontends.trace.player import libraries as helpers
 from reducekit.frontends.trace.player.batch import BatchReplay, CrashCache, batching
 from reducekit.frontends.trace.player.live_tester import LiveTester
