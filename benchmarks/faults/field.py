@@ -110,7 +110,7 @@ def trace_of(case: Case) -> bytes:
     """Make the trace of a case again, by playing it against the faulty library."""
     makes = generator(case.api, options=case.options, variables=case.variables)
     with LiveReplay(case.library, patch=case.patch) as live:
-        live.begin(LIMITS, alone=True)
+        live.begin(LIMITS)
         made = makes.generate(case.seed, live.play)
         live.finish()
     return print_trace(made.recorded(), load_model(case.api).formats[0])

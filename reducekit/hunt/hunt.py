@@ -88,7 +88,6 @@ class Hunt:
                 campaign.test,
                 campaign.numbers,
                 stats,
-                row=campaign.row,
                 restart=options.restart,
             )
             self._report_progress()

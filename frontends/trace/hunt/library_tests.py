@@ -1,6 +1,6 @@
 """Tests random traces by a library: crashes, wrong models, answers that another solver refutes.
 
-The trace is played while it is made, so most tests cost one replay.
+The trace is played while it is made, and once more to ask for models and cores.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class LibraryTester(Closing):
         if found.criterion is None:
             return replace(found, seed=seed)
         text = self._system.head + print_trace(made.recorded(), self._system.model.formats[0])
-        return replace(found, seed=seed, text=text, preceding=trial.company)
+        return replace(found, seed=seed, text=text)
 
     def test_text(self, text: bytes) -> Tested:
         """Play a trace, and check its answers. Raises ParseError or UsageError."""

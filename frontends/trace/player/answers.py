@@ -30,98 +30,55 @@ class Round:
     simplifies: bool
 
 
-class Formula:
-    """What a trace has asked a solver: the literals of its clauses, and its solves.
-
-    `literals` are those of all clauses, each clause ended by a 0; `rounds` the solves
-    that were answered. Nothing is noted for an API that is not known, nor
-    after calls that go beyond clauses and assumptions.
-    """
-
-    def __init__(self, api: str) -> None:
-        self.literals: list[int] = []
-        self.rounds: list[Round] = []
-        self._names = names_of(api)
-        self._add = self._names.get("add", "")
-        self._whole = api == WHOLE
-        solves = ("solve", "limited", "simplify")
-        self._solves = [self._names[key] for key in solves if key in self._names]
-        assume = self._names.get("assume", "")
-        looked_at = (assume, "fixate", _CONSTRAIN, *DROP_ASSUMPTIONS, *self._solves)
-        self._looked_at = frozenset(looked_at)
-        self._constrained = False
-        self._taken = 0
-        self._assumed: list[int] = []
-        self._solved = False
-        self._followed = bool(self._names)
-
-    def take(self, calls: Sequence[Call], results: Sequence[Value | None]) -> None:
-        """Note calls that follow those before, and what they returned."""
-        for index, call in enumerate(calls, self._taken):
-            if not self._followed:
-                break
-            if call.name == self._add:
-                # The first literal after a solve ends its assumptions.
-                self._forget()
-                self.literals += call.arguments  # type: ignore[arg-type]  # literals
-                if self._whole:
-                    self.literals.append(0)
-            elif call.name in _BEYOND:
-                self._followed = False
-            elif call.name in self._looked_at:
-                self._note(call, index, results[index - self._taken])
-        self._taken += len(calls)
-
-    def _forget(self) -> None:
-        """Assumptions hold for one solve."""
-        if self._solved:
-            self._assumed, self._solved = [], False
-
-    def _note(self, call: Call, index: int, answer: Value | None) -> None:
-        if call.name in self._solves:
-            if self._solved:
-                self._assumed = []
-            self._solved = True
-            if self._whole:
-                self._assumed = list(call.arguments)  # type: ignore[arg-type]  # literals
-                answer = BY_BOOLEAN.get(answer)
-            constrained, self._constrained = self._constrained, False
-            # A constraint holds for one solve: its part in a refutation is not looked at.
-            if answer == SAT or (answer == UNSAT and not constrained):
-                assert isinstance(answer, int)
-                simplifies = call.name == self._names.get("simplify")
-                assumed = tuple(self._assumed)
-                round_ = Round(index, len(self.literals), assumed, answer, simplifies)
-                self.rounds.append(round_)
-        elif call.name == _CONSTRAIN:
-            self._forget()
-            self._constrained = True
-        elif call.name in DROP_ASSUMPTIONS:
-            self._assumed, self._solved = [], False
-        elif call.name == "fixate":
-            # The assumptions become clauses, ahead of one that is not closed yet.
-            units = [each for literal in self._assumed for each in (literal, 0)]
-            end = len(self.literals)
-            while end and self.literals[end - 1]:
-                end -= 1
-            self.literals[end:end] = units
-        else:
-            self._forget()
-            literal = call.arguments[0]
-            assert isinstance(literal, int)
-            self._assumed.append(literal)
-
-
 def rounds_of(
     calls: Sequence[Call], results: Sequence[Value | None], api: str
 ) -> tuple[list[int], list[Round]]:
-    """Return the literals of a trace's clauses, and its solves that were answered.
+    """Return the literals of a trace's clauses, each ended by a 0, and its solves with an answer.
 
-    `results` are those of the calls.
+    `results` are those of the calls. Nothing is found for an API that is not known, nor after calls
+    that go beyond clauses and assumptions.
     """
-    formula = Formula(api)
-    formula.take(calls[: len(results)], results)
-    return formula.literals, formula.rounds
+    literals: list[int] = []
+    rounds: list[Round] = []
+    names = names_of(api)
+    solves = {names[key] for key in ("solve", "limited", "simplify") if key in names}
+    add, assume = names.get("add"), names.get("assume")
+    begins = {add, assume, _CONSTRAIN, *solves}
+    assumed: list[int] = []
+    solved = constrained = False
+    for index, (call, answer) in enumerate(zip(calls, results, strict=False)):
+        if not names or call.name in _BEYOND:
+            break
+        if call.name in begins:
+            # Assumptions hold for one solve.
+            assumed = [] if solved else assumed
+            solved = call.name in solves
+        if call.name == add:
+            literals += call.arguments  # type: ignore[arg-type]  # literals
+            literals += [0] * (api == WHOLE)
+        elif call.name == assume:
+            assumed += call.arguments  # type: ignore[arg-type]  # a literal
+        elif call.name == _CONSTRAIN:
+            constrained = True
+        elif call.name in DROP_ASSUMPTIONS:
+            assumed, solved = [], False
+        elif call.name == "fixate":
+            # The assumptions become clauses, ahead of one that is not closed yet.
+            end = len(literals)
+            while end and literals[end - 1]:
+                end -= 1
+            literals[end:end] = [each for literal in assumed for each in (literal, 0)]
+        elif call.name in solves:
+            if api == WHOLE:
+                assumed = list(call.arguments)  # type: ignore[arg-type]  # literals
+                answer = BY_BOOLEAN.get(answer)
+            # A constraint holds for one solve: its part in a refutation is not looked at.
+            if answer == SAT or (answer == UNSAT and not constrained):
+                assert isinstance(answer, int)
+                simplifies = call.name == names.get("simplify")
+                rounds.append(Round(index, len(literals), tuple(assumed), answer, simplifies))
+            constrained = False
+    return literals, rounds
 
 
 def queries(

@@ -229,11 +229,6 @@ class Session(Closing):
         wait_status, late, seconds, cpu = server.REPLY.unpack(reply)
         return Ending(wait_status, bool(late), seconds, cpu, *self.outputs())
 
-    @property
-    def begun(self) -> int:
-        """How many calls have begun; one more than there are when the child reached the end."""
-        return int.from_bytes(self.memory[:8], sys.byteorder)
-
     def results(self, calls: Sequence[Call], first: int, count: int) -> list[int | None]:
         """Return the results of `count` calls from the one with number `first` on.
 
@@ -252,18 +247,13 @@ class Session(Closing):
         calls: Sequence[Call],
         ending: Ending,
         *,
-        first: int = 0,
-        begun: int | None = None,
         illegal: Illegal | None = None,
         check_results: bool = False,
     ) -> ReplayOutcome:
-        """Return the outcome of a trace whose first call was that with number `first`.
-
-        `begun` is how many of its calls have begun, by default as the child counts them: one more
-        than there are if it came to the end. `illegal` is the call that the records end before.
-        """
-        begun = max(0, self.begun - first) if begun is None else begun
-        results = self.results(calls, first, min(begun, len(calls)))
+        """Return the outcome of a trace; `illegal` is the call that its records end before."""
+        # The calls that have begun; one more than there are if the child came to the end.
+        begun = int.from_bytes(self.memory[:8], sys.byteorder)
+        results = self.results(calls, 0, min(begun, len(calls)))
         # The record behind the last call counts too: it ends the child.
         finished = begun > (len(calls) if illegal is None else illegal.index)
         last = min(begun, len(calls)) - 1
