@@ -110,10 +110,20 @@ def scripts() -> st.SearchStrategy[bytes]:
     """Texts of tokens, lists, blanks of all kinds and comments."""
     gap = st.sampled_from(
         [
-            b" ", b"\n", b"\r\n", b"  ", b"\t", b" ;(\n", b";c\n", b"\r", b"\n ", b"", b" ;(\n ",
+            b" ",
+            b"\n",
+            b"\r\n",
+            b"  ",
+            b"\t",
+            b" ;(\n",
+            b";c\n",
+            b"\r",
+            b"\n ",
+            b"",
+            b" ;(\n ",
             b"\n\n",
         ]
-    )  # fmt: skip
+    )
     atom = st.sampled_from([b"x", b"ab", b'"s p"', b"12"])
     item = st.recursive(
         atom,

@@ -12,8 +12,13 @@ from reducekit.bisect.search import lowest, next_version, smallest, version_key
 def test_names_are_sorted_by_the_versions_in_them() -> None:
     names = ["z3-4.8.10", "z3-4.8.9", "z3-4.8.10rc1", "z3-4.8.9.post1", "z3-4.12", "z3-5.0.dev3"]
     assert sorted(names, key=version_key) == [
-        "z3-4.8.9", "z3-4.8.9.post1", "z3-4.8.10rc1", "z3-4.8.10", "z3-4.12", "z3-5.0.dev3",
-    ]  # fmt: skip
+        "z3-4.8.9",
+        "z3-4.8.9.post1",
+        "z3-4.8.10rc1",
+        "z3-4.8.10",
+        "z3-4.12",
+        "z3-5.0.dev3",
+    ]
 
 
 def search(count: int, first_bad: int, untested: set[int]) -> tuple[int, int, int]:

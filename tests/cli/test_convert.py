@@ -49,16 +49,24 @@ def test_smtlib_is_read(tool: Tool) -> None:
     [
         ("1 var 4\n2 add 4 1 3\n", ["out.btor2"], 3, "in.btor, line 2, column 11: node 2 (add): 3"),
         ("\n", ["out.btor2"], 3, "in.btor, line 1, column 1: the input is empty"),
-        ("1 var 4\n", ["out.txt"], 2,
-         "cannot tell the format of out.txt from its suffix: give --to"),
+        (
+            "1 var 4\n",
+            ["out.txt"],
+            2,
+            "cannot tell the format of out.txt from its suffix: give --to",
+        ),
         ("1 var 4\n", ["out.btor", "--to", "btor-2007"], 2, "'btor-2007' is not one of"),
         ("1 var 4\n", ["no/out.btor"], 2, "there is no folder no"),
         ("1 var 4\n", ["./in.btor", "--to", "btor2"], 2, "in.btor is the input"),
         ("1 var 4\n2 next 4 1 1\n", ["out.smt2"], 2, "SMT-LIB has nothing like init"),
-        ("1 sort bitvec 1\n2 state 1\n3 one 1\n4 next 1 2 3\n5 justice 1 2\n", ["out.btor"], 2,
-         "BTOR1 has nothing like justice (node 5)"),
+        (
+            "1 sort bitvec 1\n2 state 1\n3 one 1\n4 next 1 2 3\n5 justice 1 2\n",
+            ["out.btor"],
+            2,
+            "BTOR1 has nothing like justice (node 5)",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_is_refused_writes_nothing(
     tool: Tool, text: str, arguments: list[str], code: int, said: str
 ) -> None:

@@ -75,9 +75,14 @@ def test_the_list_for_programs(tool: Tool, journal: Path) -> None:
     assert (said["verdicts"], said["interesting"], said["unread"]) == (1234, 3, 0)
     assert [step["bytes"] for step in said["steps"]] == list(map(len, TEXTS))
     assert said["steps"][3] == {
-        "number": 3, "base": 1, "bytes": 10, "checks": 1200, "seconds": 2000.04, "pass": "sweep",
+        "number": 3,
+        "base": 1,
+        "bytes": 10,
+        "checks": 1200,
+        "seconds": 2000.04,
+        "pass": "sweep",
         "what": "rotate",
-    }  # fmt: skip
+    }
     assert said["returns"] == [{"given_up": 2, "step": 1, "after": 3}]
     assert (said["current"], said["notes"]) == (3, {"elapsed": "2001"})
 

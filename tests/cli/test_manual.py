@@ -77,8 +77,13 @@ def test_the_manual_page_has_every_option(shell: Shell) -> None:
 def test_a_page_has_no_stray_requests() -> None:
     page = manual("x", "1", [Section("NAME", [".so /etc/passwd", "a \\ b - c"], [("-o", "'x")])])
     assert page.splitlines()[2:] == [
-        r"\&.so /etc/passwd", ".PP", r"\&a \e b \- c", ".TP", r"\fB\-o\fR", r"\&'x",
-    ]  # fmt: skip
+        r"\&.so /etc/passwd",
+        ".PP",
+        r"\&a \e b \- c",
+        ".TP",
+        r"\fB\-o\fR",
+        r"\&'x",
+    ]
 
 
 def test_the_table_of_other_tools_is_complete() -> None:

@@ -349,29 +349,41 @@ echo "boolector: $1:15: unsupported command 'define-fun'"; exit 1""",
             "--match-err: 'foo(' is not a regular expression: missing ), unterminated subpattern "
             "at position 3; to match the text as it is, write 'foo\\('",
         ),
-        ("./test.sh t.c",
-         "./test.sh is a script: for a test, type reducekit text t.c --oracle ./test.sh"),
-        ("t.c --oracle ./test.sh",
-         "or reduce it as plain text: reducekit text t.c --oracle ./test.sh"),
+        (
+            "./test.sh t.c",
+            "./test.sh is a script: for a test, type reducekit text t.c --oracle ./test.sh",
+        ),
+        (
+            "t.c --oracle ./test.sh",
+            "or reduce it as plain text: reducekit text t.c --oracle ./test.sh",
+        ),
         ("help hnut", "Did you mean hunt?"),
         ("smt2 in.smt2 --memout 4", "ddSMT's --memout: here --memory MB."),
         ("smt2 in.smt2 --n 4", "C-Vise's --n: here --jobs N."),
         ("smt2 in.smt2 --parallelism 4", "Shrink Ray's --parallelism: here --jobs N."),
-        ("smt2 in.smt2 out.smt2 ./crash.sh --xyzzy",
-         "your program go after --, as in -- ./crash.sh"),
-        ("smt2 in.smt2 --oracle ./test.sh --max-check 3",
-         "No such option '--max-check'. Did you mean --max-checks?\n"),
-        ("smt2 in.smt2 out.smt2 ./crash.sh --max-check 3",
-         "Did you mean --max-checks? Options of your program go after --, as in -- ./crash.sh"),
-        ("smt2 in.smt2 --cmd ./crash.sh --xyzzy",
-         "your program go after --, as in -- ./crash.sh --xyzzy"),
+        (
+            "smt2 in.smt2 out.smt2 ./crash.sh --xyzzy",
+            "your program go after --, as in -- ./crash.sh",
+        ),
+        (
+            "smt2 in.smt2 --oracle ./test.sh --max-check 3",
+            "No such option '--max-check'. Did you mean --max-checks?\n",
+        ),
+        (
+            "smt2 in.smt2 out.smt2 ./crash.sh --max-check 3",
+            "Did you mean --max-checks? Options of your program go after --, as in -- ./crash.sh",
+        ),
+        (
+            "smt2 in.smt2 --cmd ./crash.sh --xyzzy",
+            "your program go after --, as in -- ./crash.sh --xyzzy",
+        ),
         ("hunt isolate --cmd ./crash.sh", "Unknown command 'isolate'."),
         ("smt2 in.smt2 --jobs many", "'many' is not a number from 1 to 1024 or auto"),
         ("--jobs 4 in.smt2", "options come after the command or the file"),
         ("nothing.smt2 --cmd z3", "nothing.smt2 is neither a file nor a command"),
         ("smt in.smt2", "Did you mean smt2?"),
     ],
-)  # fmt: skip
+)
 def test_22_wrong_words(files: Tool, line: str, said: str) -> None:
     files.write("t.c", "int main(void) { return needle; }\n")
     seen = typed(files, f"reducekit {line}")

@@ -118,25 +118,40 @@ def test_what_cannot_be_mutated(tmp_path: Path, name: str, text: bytes) -> None:
 
 
 REFUSED: Mapping[str, Sequence[tuple[bytes, str]]] = {
-    "aiger": [(b"aag 1 1\n2\n", "line 1, column 1: expected 'aag M I L O A'"),
+    "aiger": [
+        (b"aag 1 1\n2\n", "line 1, column 1: expected 'aag M I L O A'"),
         (b"aag 1 1 0 1 0\n2\nx\n", "line 3, column 1: expected the literal of an output, found"),
-        (b"aig 2 1 0 0 1\n\0\0", "byte 14: expected a difference of 1 to 4")],
-    "btor": [(b"1 mul what\n", "line 1, column "),
-        (b"1 var 4\n2 add 4 1 7\n3 root 1 2\n", "line 2, column 11: node 2 (add): 7")],
-    "cnf": [(b"p cnf 1 1\n1 x 0\n", "line 2, column 3"), (b"p cnf 1 1\n1\n", "line 2"),
-        (b"p cnf 1\n1 0\n", "line 1"), (b"-1 2 0\n", "line 1")],
-    "opb": [(b"+1 x1 +2 x2 >= ;\n", "line 1, column 16: expected a number"),
+        (b"aig 2 1 0 0 1\n\0\0", "byte 14: expected a difference of 1 to 4"),
+    ],
+    "btor": [
+        (b"1 mul what\n", "line 1, column "),
+        (b"1 var 4\n2 add 4 1 7\n3 root 1 2\n", "line 2, column 11: node 2 (add): 7"),
+    ],
+    "cnf": [
+        (b"p cnf 1 1\n1 x 0\n", "line 2, column 3"),
+        (b"p cnf 1 1\n1\n", "line 2"),
+        (b"p cnf 1\n1 0\n", "line 1"),
+        (b"-1 2 0\n", "line 1"),
+    ],
+    "opb": [
+        (b"+1 x1 +2 x2 >= ;\n", "line 1, column 16: expected a number"),
         (b"min: 1 x1 ;\n1 x1 >= 1\n", "line 3, column 1: expected ';'"),
         (b"1 2 x1 >= 1 ;\n", "line 1, column 3: expected a variable"),
-        (b"soft: x ;\n", "line 1, column 7: expected a number or ';'")],
-    "qcir": [(b"#QCIR-G14\ng = nand(a)\n", "line 2, column 5: expected a gate"),
+        (b"soft: x ;\n", "line 1, column 7: expected a number or ';'"),
+    ],
+    "qcir": [
+        (b"#QCIR-G14\ng = nand(a)\n", "line 2, column 5: expected a gate"),
         (b"output(g)\ng = and(a b)\n", "line 2, column 11: expected ',' or ')'"),
-        (b"forall(a\n", "line 2, column 1: expected ',' or ')'")],
-    "smt2": [(b"(check-sat)\n (assert true))\n", "line 2, column 15: unmatched ')'"),
+        (b"forall(a\n", "line 2, column 1: expected ',' or ')'"),
+    ],
+    "smt2": [
+        (b"(check-sat)\n (assert true))\n", "line 2, column 15: unmatched ')'"),
         (b"(check-sat)\n (a (b)\n", "line 2, column 2: this '(' is never closed"),
         (b'(a)\n(echo "b"" )\n(c)', "line 2, column 7: this string is never closed"),
-        (b"(a)\r\n(b |c\n)", "line 2, column 4: this quoted symbol is never closed")],
-    "trace": [(b"init\nfoo 1\n", "line 2, column 1: expected a call of Lingeling"),
+        (b"(a)\r\n(b |c\n)", "line 2, column 4: this quoted symbol is never closed"),
+    ],
+    "trace": [
+        (b"init\nfoo 1\n", "line 2, column 1: expected a call of Lingeling"),
         (b"init\nadd\n", "line 2, column 1: 'add': expected 'add LIT'"),
         (b"init\nadd 99999999999\n", "line 2, column 1: expected a number between"),
         (b"\x00\xff\xfe", "found binary data"),
@@ -145,8 +160,9 @@ REFUSED: Mapping[str, Sequence[tuple[bytes, str]]] = {
         (b"init\nadd 1 2\n", "line 2, column 1: 'add 1 2': expected 'add LIT' (1 argument)"),
         (b"init\noption elim\n", "line 2, column 1: 'option elim': expected 'option NAME VALUE'"),
         (b"init\nsat\nreturn\n", "line 3, column 1: expected a value after 'return'"),
-        (b"init\nmaxvar\nreturn 99999999999\n", "line 3, column 1: expected a number between")],
-}  # fmt: skip
+        (b"init\nmaxvar\nreturn 99999999999\n", "line 3, column 1: expected a number between"),
+    ],
+}
 EMPTY = "line 1, column 1: the input is empty"
 
 

@@ -27,14 +27,20 @@ Reader = Callable[[bytes], object]
 STARTS: Mapping[str, Sequence[bytes]] = {
     "aiger": [b"aig 9 0 0 0 9\n", b"aag 90000 90000 0 0 0\n", b"aig 0 0 0 0 0\n"],
     "btor": [b"1 var 8\n", b"1 sort bitvec 8\n2 constd 1 ", b"1 const 8 ", b"; "],
-    "cnf": [b"p cnf 5 5\n", b"p cnf 1 1\n-", b"p inccnf\n", b"c ", b"p cnf 9 9\nx",
-        b"p knf 9 9\nk 2 "],
+    "cnf": [
+        b"p cnf 5 5\n",
+        b"p cnf 1 1\n-",
+        b"p inccnf\n",
+        b"c ",
+        b"p cnf 9 9\nx",
+        b"p knf 9 9\nk 2 ",
+    ],
     "opb": [b"* #variable= 9 #constraint= 9\n1 x1 ", b"min: ", b"[3] 1 x1 >= ", b"* "],
     "qcir": [b"#QCIR-G14\nforall(", b"g = and(", b"g = exists(a; ", b"#"],
     "smt2": [b"(assert ", b'(echo "', b"(assert |", b"(assert (let ((a ", b";"],
     "trace": [b"init\nadd ", b"init\n"],
     "output": [b"sat\n(", b'(error "', b"Assertion `", b"error: ", b"s SATISFIABLE\nv "],
-}  # fmt: skip
+}
 """How texts begin that get a reader to where it reads on."""
 UNITS = [b"\xff", b"\0", b" ", b"\n", b"(", b"9", b"a ", b"()"]
 MORE = [

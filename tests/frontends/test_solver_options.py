@@ -47,10 +47,18 @@ def test_lines_of_a_list() -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "a", "a =", "= 1", "a b = 1", "a = 2..1", "a = 1..1000000", "a = (", "a = x)(y",
-        "a = b * 0", "a * 2",
+        "a",
+        "a =",
+        "= 1",
+        "a b = 1",
+        "a = 2..1",
+        "a = 1..1000000",
+        "a = (",
+        "a = x)(y",
+        "a = b * 0",
+        "a * 2",
     ],
-)  # fmt: skip
+)
 def test_other_lines_are_named(line: str) -> None:
     with pytest.raises(UsageError, match=r"line 2 of my\.txt is not `name = values`, such as"):
         parse(f"# mine\n{line}\n", "my.txt")

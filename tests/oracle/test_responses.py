@@ -183,15 +183,25 @@ def test_an_error_of_cvc5_that_spans_lines(tmp_path: Path) -> None:
         (b")\nsat\n", [Text(")"), Answer("sat")]),
         (b"(half |\nsat\n((x 1))\n", [Text("(half |"), Answer("sat"), Values((("x", "1"),))]),
         (b"((x \xff))", [Values((("x", "\udcff"),))]),
-        (b"Fatal failure (at x.cpp\n#0 f (a=0x1)\n(gdb) bt\n",
-         [Text("Fatal failure (at x.cpp"), Text("#0 f (a=0x1)"), Text("(gdb)"), Text("bt")]),
-        (b"(model (define-fun x () Int 3)\n(define-const y Int (-\n1)) (declare-sort U 0))",
-         [Model((Definition("x", "()", "Int", "3"), Definition("y", "()", "Int", "(- 1)")),
-         ("(declare-sort U 0)",))]),
-        (b"(\n(define-fun x () Int 3)\n(define-fun y () In",
-         [Text("("), Text("(define-fun x () Int 3)"), Text("(define-fun y () In")]),
+        (
+            b"Fatal failure (at x.cpp\n#0 f (a=0x1)\n(gdb) bt\n",
+            [Text("Fatal failure (at x.cpp"), Text("#0 f (a=0x1)"), Text("(gdb)"), Text("bt")],
+        ),
+        (
+            b"(model (define-fun x () Int 3)\n(define-const y Int (-\n1)) (declare-sort U 0))",
+            [
+                Model(
+                    (Definition("x", "()", "Int", "3"), Definition("y", "()", "Int", "(- 1)")),
+                    ("(declare-sort U 0)",),
+                )
+            ],
+        ),
+        (
+            b"(\n(define-fun x () Int 3)\n(define-fun y () In",
+            [Text("("), Text("(define-fun x () Int 3)"), Text("(define-fun y () In")],
+        ),
     ],
-)  # fmt: skip
+)
 def test_shapes(text: bytes, expected: list[Response] | None) -> None:
     found = read_responses(text)
     if expected is not None:

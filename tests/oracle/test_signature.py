@@ -26,14 +26,22 @@ FAILURES = [
         b"Fatal failure within void ns::Widget::spin(bool) at widget.cpp Check failure "
         b"d_x + 1 == 2",
     ),
-    (b"Fatal failure within T f(int) at w.cpp:9\nInternal error detected f(): (foo bar)\n",
-     b"Fatal failure within T f(int) at w.cpp Internal error detected"),
-    (b"wolver suffered a segfault.\nOffending address is 0x7ffe12345678\nx\n",
-     b"wolver suffered a segfault. Offending address is 0x"),
-    (b"wolver suffered a segfault.\nOffending address is 0x18\n",
-     b"wolver suffered a segfault. Offending address is 0x18"),
-    (b"wolver: /home/me/w.c:12: int spin (W *): Assertion `w->n == 13' failed.\nAborted\n",
-     b"wolver: w.c: int spin (W *): Assertion `w->n == 13' failed."),
+    (
+        b"Fatal failure within T f(int) at w.cpp:9\nInternal error detected f(): (foo bar)\n",
+        b"Fatal failure within T f(int) at w.cpp Internal error detected",
+    ),
+    (
+        b"wolver suffered a segfault.\nOffending address is 0x7ffe12345678\nx\n",
+        b"wolver suffered a segfault. Offending address is 0x",
+    ),
+    (
+        b"wolver suffered a segfault.\nOffending address is 0x18\n",
+        b"wolver suffered a segfault. Offending address is 0x18",
+    ),
+    (
+        b"wolver: /home/me/w.c:12: int spin (W *): Assertion `w->n == 13' failed.\nAborted\n",
+        b"wolver: w.c: int spin (W *): Assertion `w->n == 13' failed.",
+    ),
     (b"\n*******\nFATAL ERROR: spinning\n*******\nPlease report\n", b"FATAL ERROR: spinning"),
     (
         b"terminate called after throwing an instance of 'std::out_of_range'\n"
@@ -47,21 +55,31 @@ FAILURES = [
         b"/src/w.c:3:11 in spin\n",
         b"SUMMARY: AddressSanitizer: heap-use-after-free w.c in spin",
     ),
-    (b"==4711==ERROR: LeakSanitizer: detected memory leaks\n",
-     b"ERROR: LeakSanitizer: detected memory leaks"),
-    (b"src/w.cpp:12:3: runtime error: shift exponent 65 is too large\n",
-     b"w.cpp: runtime error: shift exponent N is too large"),
-    (b"thread 'main' panicked at src/w.rs:12:5:\nindex 7 out of range for 3\nnote: run\n",
-     b"thread 'main' panicked at w.rs: index N out of range for N"),
+    (
+        b"==4711==ERROR: LeakSanitizer: detected memory leaks\n",
+        b"ERROR: LeakSanitizer: detected memory leaks",
+    ),
+    (
+        b"src/w.cpp:12:3: runtime error: shift exponent 65 is too large\n",
+        b"w.cpp: runtime error: shift exponent N is too large",
+    ),
+    (
+        b"thread 'main' panicked at src/w.rs:12:5:\nindex 7 out of range for 3\nnote: run\n",
+        b"thread 'main' panicked at w.rs: index N out of range for N",
+    ),
     (
         b'Traceback (most recent call last):\n  File "w.py", line 3, in f\n    g()\n'
         b"wlib.WidgetError: no widget 42\n",
         b"wlib.WidgetError: no widget N",
     ),
-    (b'Exception in thread "main" java.lang.AssertionError: spin\n\tat W.main(W.java:3)\n',
-     b'Exception in thread "main" java.lang.AssertionError: spin'),
-    (b"*** stack smashing detected ***: terminated\n",
-     b"*** stack smashing detected ***: terminated"),
+    (
+        b'Exception in thread "main" java.lang.AssertionError: spin\n\tat W.main(W.java:3)\n',
+        b'Exception in thread "main" java.lang.AssertionError: spin',
+    ),
+    (
+        b"*** stack smashing detected ***: terminated\n",
+        b"*** stack smashing detected ***: terminated",
+    ),
     (b"double free or corruption (!prev)\n", b"double free or corruption (!prev)"),
     (b"free(): invalid pointer\n", b"free(): invalid pointer"),
     (b"*** API usage error of 'wspin' in '/src/w.c'\n", b"*** API usage error of 'wspin' in 'w.c'"),
@@ -69,16 +87,20 @@ FAILURES = [
     (b"Segmentation fault (core dumped)\n", b"Segmentation fault"),
     (b"Fatal error: exception Stack_overflow\n", b"Fatal error: exception Stack_overflow"),
     (b"panic: runtime error: index out of range\n", b"panic: runtime error: index out of range"),
-    (b"wolver: /a/b/input.smt2:3:12: undefined symbol 'x'\n",
-     b"wolver: input.smt2: undefined symbol 'x'"),
+    (
+        b"wolver: /a/b/input.smt2:3:12: undefined symbol 'x'\n",
+        b"wolver: input.smt2: undefined symbol 'x'",
+    ),
     (b"[error] input.smt2:3:1: undefined symbol\n", b"[error] input.smt2: undefined symbol"),
     (b"w: parse error: unexpected 'x'\n", b"w: parse error: unexpected 'x'"),
     (b"error[W12]: no name 'x'\n", b"error[W12]: no name 'x'"),
     (b"Error (10161): in.v(3): no name\n", b"Error (N): in.v(N): no name"),
     (b"in.ts(3,40): error TS1: no name\n", b"in.ts(N,N): error TS1: no name"),
-    (b"error: it has type\n  int but is of\n  type x\n  y\n",
-     b"error: it has type int but is of type x"),
-]  # fmt: skip
+    (
+        b"error: it has type\n  int but is of\n  type x\n  y\n",
+        b"error: it has type int but is of type x",
+    ),
+]
 
 
 @pytest.mark.parametrize(("text", "expected"), FAILURES)
@@ -91,19 +113,23 @@ def test_failure_lines_normalised(text: bytes, expected: bytes) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (b'sat\n(error "line 5 column 10: an invalid model was generated")\n',
-         b'(error "line N column N: an invalid model was generated")'),
+        (
+            b'sat\n(error "line 5 column 10: an invalid model was generated")\n',
+            b'(error "line N column N: an invalid model was generated")',
+        ),
         (
             b'(error "line 1 column 2: unknown sort")\nsat\n(error "line 5 column 10: an invalid '
             b'model was generated")\n',
             b'(error "line N column N: an invalid model was generated")',
         ),
-        (b'(error "Parse Error: /x/input.smt2:3.14: Symbol foo not declared")\n',
-         b'(error "Parse Error: input.smt2: Symbol foo not declared")'),
+        (
+            b'(error "Parse Error: /x/input.smt2:3.14: Symbol foo not declared")\n',
+            b'(error "Parse Error: input.smt2: Symbol foo not declared")',
+        ),
         (b'(error "BUG seen")\n', b'(error "BUG seen")'),
         (b"error: " + b" ".join(_COMPLAINING), b"error: " + b" ".join(_COMPLAINING)),
     ],
-)  # fmt: skip
+)
 def test_failure_on_stdout(text: bytes, expected: bytes) -> None:
     line = failure_line(text, b"")
     assert line is not None

@@ -107,12 +107,16 @@ def test_passes_are_chosen_by_name_however_it_is_written() -> None:
     ("choice", "message"),
     [
         (PassChoice(only=("A", "Q")), "`only`: unknown pass 'Q'. Passes: A, B, C, P, R, S"),
-        (PassChoice(without=("PP",)),
-         "`without`: unknown pass 'PP'. Did you mean 'P'? Passes: A, B, C, P, R, S"),
-        (PassChoice(only=("A",), without=("a",)),
-         "`only` and `without` exclude every pass: there is nothing to try"),
+        (
+            PassChoice(without=("PP",)),
+            "`without`: unknown pass 'PP'. Did you mean 'P'? Passes: A, B, C, P, R, S",
+        ),
+        (
+            PassChoice(only=("A",), without=("a",)),
+            "`only` and `without` exclude every pass: there is nothing to try",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_choice_that_cannot_be_made(choice: PassChoice, message: str) -> None:
     with pytest.raises(UsageError) as caught:
         choice.of(WHOLE)

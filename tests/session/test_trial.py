@@ -18,16 +18,28 @@ def sh(script: str) -> list[str]:
 @pytest.mark.parametrize(
     ("script", "found"),
     [
-        ("echo 'a.c:3: Assertion `x` failed' >&2; exit 3", Seen(True,
-         "This is a failure. Reduce will keep: exit status 3, a.c: Assertion `x` failed",
-         b"a.c:3: Assertion `x` failed", "errors")),
-        ("echo 'error: no way'; exit 3", Seen(True,
-         "This is a failure. Reduce will keep: exit status 3, error: no way", b"error: no way",
-         "output")),
+        (
+            "echo 'a.c:3: Assertion `x` failed' >&2; exit 3",
+            Seen(
+                True,
+                "This is a failure. Reduce will keep: exit status 3, a.c: Assertion `x` failed",
+                b"a.c:3: Assertion `x` failed",
+                "errors",
+            ),
+        ),
+        (
+            "echo 'error: no way'; exit 3",
+            Seen(
+                True,
+                "This is a failure. Reduce will keep: exit status 3, error: no way",
+                b"error: no way",
+                "output",
+            ),
+        ),
         ("kill -SEGV $$", Seen(True, "This is a failure. Reduce will keep: signal SIGSEGV")),
         ("echo sat", Seen(False, "No failure: exit status 0. What should be kept?")),
     ],
-)  # fmt: skip
+)
 def test_a_failure_by_itself(script: str, found: Seen) -> None:
     assert seen(command=sh(script)) == found
 

@@ -24,20 +24,28 @@ _HEAD = (
 )
 # The result sort: templates with the sorts of the arguments in braces.
 _GRAMMAR: Mapping[str, tuple[str, ...]] = {
-    "Bool": (*("true", "yes", "(not {Bool})", "(and {Bool} {Bool} {Bool})", "(or false {Bool})"),
+    "Bool": (
+        *("true", "yes", "(not {Bool})", "(and {Bool} {Bool} {Bool})", "(or false {Bool})"),
         *("(and true {Bool})", "(=> {Bool} {Bool})", "(= {Int} {Int})", "(p {U})", "(= {U} {U})"),
         *("(distinct {Int} {Int} {Int})", "(< {Int} {Int})", "(bvult {BV4} {BV4})"),
         *("(= {ARRAY} {ARRAY})", "((_ is cons) {Lst})", "(<= {Real} {Real})", "(= {Lst} {Lst})"),
         *("(forall ((@ Int)) {+Int Bool})", "(exists ((@ U) (z Bool)) {+U Bool})"),
-        "(forall ((@ Int)) (! (< (f @ 1) {+Int Int}) :pattern ((f @ 1))))"),
-    "Int": (*("7", "(- 5)", "(+ {Int} {Int} {Int})", "(* 2 {Int})", "(- {Int})", "(f {Int} {Int})"),
+        "(forall ((@ Int)) (! (< (f @ 1) {+Int Int}) :pattern ((f @ 1))))",
+    ),
+    "Int": (
+        *("7", "(- 5)", "(+ {Int} {Int} {Int})", "(* 2 {Int})", "(- {Int})", "(f {Int} {Int})"),
         *("(select {ARRAY} {Int})", "(head {Lst})", "(twice {Int} {Bool})", "(div {Int} 3)"),
-        "(match {Lst} ((nil {Int}) ((cons @ rest) {+Int Int})))"),
+        "(match {Lst} ((nil {Int}) ((cons @ rest) {+Int Int})))",
+    ),
     "Real": ("2.5", "(+ {Real} {Real})", "(to_real {Int})", "(/ {Real} 3.0)"),
-    BV4: (*("#b0101", "(bvor #x0 {BV4})", "(bvand #b1111 {BV4})", "((_ extract 5 2) {BV8})"),
-        *("(bvadd {BV4} {BV4})", "(bvnot {BV4})", "(bvmul {BV4} {BV4})")),
-    BV8: (*("#x0f", "(_ bv3 8)", "(concat {BV4} {BV4})", "(bvand (_ bv255 8) {BV8})"),
-        "((_ zero_extend 4) {BV4})"),
+    BV4: (
+        *("#b0101", "(bvor #x0 {BV4})", "(bvand #b1111 {BV4})", "((_ extract 5 2) {BV8})"),
+        *("(bvadd {BV4} {BV4})", "(bvnot {BV4})", "(bvmul {BV4} {BV4})"),
+    ),
+    BV8: (
+        *("#x0f", "(_ bv3 8)", "(concat {BV4} {BV4})", "(bvand (_ bv255 8) {BV8})"),
+        "((_ zero_extend 4) {BV4})",
+    ),
     ARRAY: ("(store {ARRAY} {Int} {Int})", "((as const (Array Int Int)) {Int})"),
     "U": ("(g {Int})",),
     "Lst": ("nil", "(cons {Int} {Lst})", "(tail {Lst})"),

@@ -140,8 +140,12 @@ BV = "(declare-fun a () (_ BitVec 4))(assert (= a @))"
         ("Reals to 0", "(assert (= 7.5 @))", "(+ 1.5 2.5)", ["0.0"]),
         ("let to body", "(assert @)", "(let ((p true)) false)", ["false"]),
         ("let to body", "(assert @)", "(let ((p true)) (not p))", ["(not false)"]),
-        ("let to body", "(declare-sort U 0)(declare-fun u () U)(assert @)", "(let ((v u)) (= v v))",
-         ["(= u u)"]),
+        (
+            "let to body",
+            "(declare-sort U 0)(declare-fun u () U)(assert @)",
+            "(let ((v u)) (= v v))",
+            ["(= u u)"],
+        ),
         ("Booleans to false", "(assert @)", "(not true)", ["false"]),
         ("Booleans to true", "(assert @)", "(not true)", ["true"]),
         ("Booleans to false", "(assert @)", "true", []),
@@ -150,12 +154,16 @@ BV = "(declare-fun a () (_ BitVec 4))(assert (= a @))"
         ("or of false", "(assert @)", "(or true (= 1 1))", []),
         ("and of true", "(assert @)", "(and true (= 1 1))", ["(= 1 1)"]),
         ("and of true", "(assert @)", "(and true)", []),
-        ("store to array", "(declare-fun m () (Array Int Int))(assert (= m @))", "(store m 1 2)",
-         ["m"]),
+        (
+            "store to array",
+            "(declare-fun m () (Array Int Int))(assert (= m @))",
+            "(store m 1 2)",
+            ["m"],
+        ),
         ("ite to left", "(assert (= 7 @))", "(ite true 1 2)", ["1"]),
         ("ite to right", "(assert (= 7 @))", "(ite true 1 2)", ["2"]),
     ],
-)  # fmt: skip
+)
 def test_what_a_step_does(step: str, template: str, term: str, results: list[str]) -> None:
     (text,) = variants(template, term)
     found = each_change(f"assert: {step}", text)

@@ -265,6 +265,16 @@ def test_commands_and_where_a_node_belongs() -> None:
     document, script = analysed(b"(check-sat) atom () ((x)) (assert true)")
     assert script.names == [b"check-sat", b"", b"", b"", b"assert"]
     assert [script.command_of(n) for n in range(len(document))] == [
-        -1, 0, 0, 1, 2, 3, 3, 3, 4, 4, 4,
-    ]  # fmt: skip
+        -1,
+        0,
+        0,
+        1,
+        2,
+        3,
+        3,
+        3,
+        4,
+        4,
+        4,
+    ]
     assert [document.source(n) for n in script.commands][1:3] == [b"atom", b"()"]

@@ -39,21 +39,32 @@ def made(name: str, text: str) -> list[str]:
     ("name", "before", "after"),
     [
         ("inline", FUNCTION + INTS + "(assert (= (f 1 a) 2))", "(assert (= (+ 1 (* a 1)) 2))"),
-        ("inline", FUNCTION + "(assert (= (f (f 1 2) 3) 4))",
-         FUNCTION + "(assert (= (f (+ 1 (* 2 1)) 3) 4))"),
+        (
+            "inline",
+            FUNCTION + "(assert (= (f (f 1 2) 3) 4))",
+            FUNCTION + "(assert (= (f (+ 1 (* 2 1)) 3) 4))",
+        ),
         (
             "inline",
             "(define-fun g ((x Int)) Bool (exists ((y Int)) (= x y)))\n"
             "(assert (forall ((y Int)) (g y)))",
             "(assert (forall ((y Int)) (exists ((a Int)) (= y a))))",
         ),
-        ("nested", "(assert (forall ((x Int)) (forall ((y Int)) (< x y))))",
-         "(assert (forall ((x Int) (y Int)) (< x y)))"),
-        ("nested", "(assert (forall ((x Int) (y Int) (p Bool)) (=> p (< x y))))",
-         "(assert (forall ((x Int) (p Bool)) (=> p (< x x))))"),
-        ("nested",
-         "(assert (forall ((x Int) (y Int)) (=> (= (+ x 1) y) (exists ((z Int)) (< y z)))))",
-         "(assert (forall ((x Int)) (=> (= (+ x 1) (+ x 1)) (exists ((z Int)) (< (+ x 1) z)))))"),
+        (
+            "nested",
+            "(assert (forall ((x Int)) (forall ((y Int)) (< x y))))",
+            "(assert (forall ((x Int) (y Int)) (< x y)))",
+        ),
+        (
+            "nested",
+            "(assert (forall ((x Int) (y Int) (p Bool)) (=> p (< x y))))",
+            "(assert (forall ((x Int) (p Bool)) (=> p (< x x))))",
+        ),
+        (
+            "nested",
+            "(assert (forall ((x Int) (y Int)) (=> (= (+ x 1) y) (exists ((z Int)) (< y z)))))",
+            "(assert (forall ((x Int)) (=> (= (+ x 1) (+ x 1)) (exists ((z Int)) (< (+ x 1) z)))))",
+        ),
         ("exist", INTS + "(assert (< (* a (+ a 1)) (- a)))", "(assert (< (- a) (- a)))"),
         (
             "eliminate",
@@ -62,11 +73,14 @@ def made(name: str, text: str) -> list[str]:
             "(declare-fun t () (Seq Int))\n(assert (seq.prefixof (as seq.empty (Seq Int)) t))\n"
             "(assert true)",
         ),
-        ("indices", "(declare-fun v () (_ BitVec 8))\n(assert (= v ((_ rotate_left 5) v)))",
-         "(declare-fun v () (_ BitVec 8))\n(assert (= v ((_ rotate_left 0) v)))"),
+        (
+            "indices",
+            "(declare-fun v () (_ BitVec 8))\n(assert (= v ((_ rotate_left 5) v)))",
+            "(declare-fun v () (_ BitVec 8))\n(assert (= v ((_ rotate_left 0) v)))",
+        ),
         ("indices", "(assert ((_ divisible 9) 3))", "(assert ((_ divisible 4) 3))"),
     ],
-)  # fmt: skip
+)
 def test_a_closing_move(name: str, before: str, after: str) -> None:
     found = made(name, before)
     assert (INTS + after if INTS in before else after) in found, found
@@ -103,22 +117,37 @@ def test_where_there_is_no_such_move(name: str, text: str) -> None:
         ("shorter", "(= #b1 ((_ extract 9 9) (concat v w)))", "(= #b1 ((_ extract 1 1) v))"),
         ("shorter", "(= v ((_ extract 7 0) (concat v w)))", "(= v w)"),
         ("shorter", "(= #b1 ((_ extract 0 0) ((_ extract 5 3) v)))", "(= #b1 ((_ extract 3 3) v))"),
-        ("shorter", '(str.in_re "x" (re.++ (re.range "a" "b") re.all))',
-         '(str.in_re "x" (re.++ re.allchar re.all))'),
+        (
+            "shorter",
+            '(str.in_re "x" (re.++ (re.range "a" "b") re.all))',
+            '(str.in_re "x" (re.++ re.allchar re.all))',
+        ),
         ("eliminate", "(and (= v #x01) (bvult v w))", "(and (= #x01 #x01) (bvult #x01 w))"),
         ("eliminate", "(and (= (bvmul v w) v) (bvult v w))", "(and true (bvult (bvmul #x00 w) w))"),
         ("widths", "(bvugt (bvashr v #x02) #x85)", "(bvugt (bvashr v #x2) #x5)"),
         ("widths", "(bvugt (bvashr v #x02) #x85)", "(bvugt (bvashr v #x2) #xd)"),
-        ("widths", "(= (bv2nat (bvadd v #x03)) (bv2nat ((_ int2bv 8) 7)))",
-         "(= (bv2nat (bvadd v #b1)) (bv2nat ((_ int2bv 8) 7)))"),
-        ("widths", "(= v ((_ fp.to_sbv 8) RTZ ((_ to_fp_unsigned 5 11) RNE w)))",
-         "(= v ((_ fp.to_sbv 1) RTZ ((_ to_fp_unsigned 5 11) RNE w)))"),
-        ("widths", "(= v ((_ fp.to_sbv 8) RTZ ((_ to_fp_unsigned 5 11) RNE #x0000)))",
-         "(= v ((_ fp.to_sbv 8) RTZ ((_ to_fp_unsigned 5 11) RNE #b0)))"),
-        ("widths", "(= (bv2nat (bvadd v #x03)) (bv2nat ((_ int2bv 8) 7)))",
-         "(= (bv2nat (bvadd v #x03)) (bv2nat ((_ int2bv 1) 7)))"),
+        (
+            "widths",
+            "(= (bv2nat (bvadd v #x03)) (bv2nat ((_ int2bv 8) 7)))",
+            "(= (bv2nat (bvadd v #b1)) (bv2nat ((_ int2bv 8) 7)))",
+        ),
+        (
+            "widths",
+            "(= v ((_ fp.to_sbv 8) RTZ ((_ to_fp_unsigned 5 11) RNE w)))",
+            "(= v ((_ fp.to_sbv 1) RTZ ((_ to_fp_unsigned 5 11) RNE w)))",
+        ),
+        (
+            "widths",
+            "(= v ((_ fp.to_sbv 8) RTZ ((_ to_fp_unsigned 5 11) RNE #x0000)))",
+            "(= v ((_ fp.to_sbv 8) RTZ ((_ to_fp_unsigned 5 11) RNE #b0)))",
+        ),
+        (
+            "widths",
+            "(= (bv2nat (bvadd v #x03)) (bv2nat ((_ int2bv 8) 7)))",
+            "(= (bv2nat (bvadd v #x03)) (bv2nat ((_ int2bv 1) 7)))",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_rewrite(name: str, before: str, after: str) -> None:
     """Declarations that are not used any more have gone."""
     found = [text.splitlines()[-1] for text in made(name, f"{VECTORS}(assert {before})")]
@@ -132,20 +161,30 @@ FLOAT = "(declare-fun x () %s)\n"
     ("before", "after"),
     [
         # A relation with a literal goes, and so do the literal and the relation's other sort.
-        ("(declare-fun f (Int) Int)\n(assert (= 0 (f (f 1))))",
-         "(declare-fun f (Bool) Bool)\n(assert (f (f false)))"),
+        (
+            "(declare-fun f (Int) Int)\n(assert (= 0 (f (f 1))))",
+            "(declare-fun f (Bool) Bool)\n(assert (f (f false)))",
+        ),
         # A literal that stands elsewhere too may keep its sort there.
-        ("(declare-fun f (Int) Int)\n(assert (= 0 (f 0)))",
-         "(declare-fun f (Int) Bool)\n(assert (f 0))"),
+        (
+            "(declare-fun f (Int) Int)\n(assert (= 0 (f 0)))",
+            "(declare-fun f (Int) Bool)\n(assert (f 0))",
+        ),
         # What the new sort has no operator for is one of its arguments.
-        (INTS + "(declare-fun b () Int)\n(assert (< (* a 3) b))",
-         "(declare-fun a () Bool)\n(declare-fun b () Bool)\n(assert (= a b))"),
+        (
+            INTS + "(declare-fun b () Int)\n(assert (< (* a 3) b))",
+            "(declare-fun a () Bool)\n(declare-fun b () Bool)\n(assert (= a b))",
+        ),
         ("(declare-fun r () Real)\n(assert (> r 1.0))", "(declare-fun r () Int)\n(assert (> r 1))"),
-        ("(declare-sort S 0)\n(declare-fun s () S)\n(assert (forall ((z S)) (= s z)))",
-         "(declare-fun s () Bool)\n(assert (forall ((z Bool)) (= s z)))"),
+        (
+            "(declare-sort S 0)\n(declare-fun s () S)\n(assert (forall ((z S)) (= s z)))",
+            "(declare-fun s () Bool)\n(assert (forall ((z Bool)) (= s z)))",
+        ),
         # Only the elements of the array.
-        (INTS + "(declare-fun m () (Array Int Real))\n(assert (= (select m a) (select m 0)))",
-         INTS + "(declare-fun m () (Array Int Bool))\n(assert (= (select m a) (select m 0)))"),
+        (
+            INTS + "(declare-fun m () (Array Int Real))\n(assert (= (select m a) (select m 0)))",
+            INTS + "(declare-fun m () (Array Int Bool))\n(assert (= (select m a) (select m 0)))",
+        ),
         # An array that is only ever an index.
         (
             "(declare-fun m () (Array (Array Int Int) Int))\n"
@@ -173,17 +212,25 @@ FLOAT = "(declare-fun x () %s)\n"
             "(assert (select ((as const (Array Int Bool)) false) 1))",
         ),
         # A format of fewer bits: about the same values.
-        (FLOAT % "(_ FloatingPoint 11 53)" +
-         "(assert (= x (fp #b1 #b10000000001 (_ bv1 52))))\n(assert (fp.lt x (_ -oo 11 53)))",
-         FLOAT % "Float32" +
-         "(assert (= x (fp #b1 #x81 (_ bv0 23))))\n(assert (fp.lt x (_ -oo 8 24)))"),
-        ("(assert (fp.lt (_ +zero 8 24) (fp.neg (_ NaN 8 24))))",
-         "(assert (fp.lt (_ +zero 3 5) (fp.neg (_ NaN 3 5))))"),
-        ('(declare-fun s () String)\n(assert (= s (str.++ s "a")))',
-         "(declare-fun s () Int)\n(assert (= s s))"),
-        (FLOAT % "Float32" + "(assert (forall ((y Float32)) (= y ((_ to_fp 8 24) RNE x))))",
-         FLOAT % "(_ FloatingPoint 3 5)" +
-         "(assert (forall ((y (_ FloatingPoint 3 5))) (= y ((_ to_fp 3 5) RNE x))))"),
+        (
+            FLOAT % "(_ FloatingPoint 11 53)"
+            + "(assert (= x (fp #b1 #b10000000001 (_ bv1 52))))\n(assert (fp.lt x (_ -oo 11 53)))",
+            FLOAT % "Float32"
+            + "(assert (= x (fp #b1 #x81 (_ bv0 23))))\n(assert (fp.lt x (_ -oo 8 24)))",
+        ),
+        (
+            "(assert (fp.lt (_ +zero 8 24) (fp.neg (_ NaN 8 24))))",
+            "(assert (fp.lt (_ +zero 3 5) (fp.neg (_ NaN 3 5))))",
+        ),
+        (
+            '(declare-fun s () String)\n(assert (= s (str.++ s "a")))',
+            "(declare-fun s () Int)\n(assert (= s s))",
+        ),
+        (
+            FLOAT % "Float32" + "(assert (forall ((y Float32)) (= y ((_ to_fp 8 24) RNE x))))",
+            FLOAT % "(_ FloatingPoint 3 5)"
+            + "(assert (forall ((y (_ FloatingPoint 3 5))) (= y ((_ to_fp 3 5) RNE x))))",
+        ),
         (
             "(declare-fun v () (_ BitVec 32))\n(declare-fun x () Float32)\n"
             "(assert (= x ((_ to_fp 8 24) v)))",
@@ -191,7 +238,7 @@ FLOAT = "(declare-fun x () %s)\n"
             "(assert (= x ((_ to_fp 5 11) ((_ extract 15 0) v))))",
         ),
     ],
-)  # fmt: skip
+)
 def test_terms_of_one_sort_get_another_one_together(before: str, after: str) -> None:
     found = [text for text in made("resort", before) if text == after]
     assert found, made("resort", before)

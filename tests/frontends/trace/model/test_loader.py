@@ -34,8 +34,15 @@ TABLE = "\n[options.table]\na = [0, 0, 1]"
 
 def test_all_models_are_shipped() -> None:
     assert set(shipped()) >= {
-        "boolector", "cadical", "cvc5", "ipasir", "lingeling", "minisat", "mobical", "picosat",
-    }  # fmt: skip
+        "boolector",
+        "cadical",
+        "cvc5",
+        "ipasir",
+        "lingeling",
+        "minisat",
+        "mobical",
+        "picosat",
+    }
 
 
 @pytest.mark.parametrize("name", shipped())
@@ -71,8 +78,10 @@ def test_lingeling_has_the_probabilities_of_lglmbt() -> None:
     [
         ("", r"\[calls\]: expected at least one call"),
         ("x = 1", r"\[calls.x\]: expected a table, found 1"),
-        ("x = { args = ['nosuch'] }",
-         r"\[calls.x\] args: expected .* of lit, word, number, found 'nosuch'"),
+        (
+            "x = { args = ['nosuch'] }",
+            r"\[calls.x\] args: expected .* of lit, word, number, found 'nosuch'",
+        ),
         ("x = { arguments = [] }", r"\[calls.x\] arguments: unknown key; known are: args, from"),
         ("x = { from = 'three' }", r"\[calls.x\] from: expected states .*one, two"),
         ("x = { requires = ['nosuch(1)'] }", r"requires\[0\]: unknown name 'nosuch'"),
@@ -94,41 +103,59 @@ def test_lingeling_has_the_probabilities_of_lglmbt() -> None:
         ("x = { effects = ['marked(1) += true'] }", "expected '=' after the flag 'marked'"),
         ("x = { effects = ['total = result'] }", "unknown name 'result'"),
         ("x = { effects = ['goto three'] }", "no state or set of states is called 'three'"),
-        ("x = { effects = ['total = 1 for v in total'] }",
-         r"expected '\.\.' and a number after 'total'"),
+        (
+            "x = { effects = ['total = 1 for v in total'] }",
+            r"expected '\.\.' and a number after 'total'",
+        ),
         ("x = { effects = ['total = 4 / total'] }", "expected a number other than 0 after '/'"),
         ("x = { role = 'none' }", r"role: expected one of init, release"),
         ("x = { pair = 'y' }", "pair: expected the name of a call, found 'y'"),
         ("x = { produces = 'lit' }", "produces: expected a type of kind handle"),
-        ("x = { result = { yes = 'two' } }",
-         r"\[calls.x.result\] yes: expected the name of a number"),
+        (
+            "x = { result = { yes = 'two' } }",
+            r"\[calls.x.result\] yes: expected the name of a number",
+        ),
         ("x = {}\n[options]\ncall = 'y'", r"\[options\] call: expected the name of a call"),
-        ("x = {}\n[options]\ncall = 'x'\n[options.table]\na = [3, 0, 1]",
-         r"\[options.table\] a: expected least <= default <= most"),
-        ("x = {}\n[options]\ncall = 'x'\nweights = { a = 1 }",
-         r"\[options.weights\] a: expected the name of an option"),
-        ("x = {}\n[options]\ncall = 'x'\nweights = { a = -1 }\n[options.table]\na = [0, 0, 1]",
-         r"\[options.weights\] a: expected a number of at least 0, found -1"),
+        (
+            "x = {}\n[options]\ncall = 'x'\n[options.table]\na = [3, 0, 1]",
+            r"\[options.table\] a: expected least <= default <= most",
+        ),
+        (
+            "x = {}\n[options]\ncall = 'x'\nweights = { a = 1 }",
+            r"\[options.weights\] a: expected the name of an option",
+        ),
+        (
+            "x = {}\n[options]\ncall = 'x'\nweights = { a = -1 }\n[options.table]\na = [0, 0, 1]",
+            r"\[options.weights\] a: expected a number of at least 0, found -1",
+        ),
         (SETS + "forbid = [{ b = 1 }]" + TABLE, r"\[options.forbid\[0\]\] b: expected the name of"),
         (SETS + "forbid = [{ a = true }]" + TABLE, r"forbid\[0\]\] a: expected two whole numbers"),
         (SETS + "forbid = [{ a = 0 }]" + TABLE, "a combination that the defaults are not"),
-        (SETS + "besides = [{ set = { a = 1 } }]\nforbid = [{ a = 1 }]" + TABLE,
-         "expected a combination that no preset is, found {'a': 1}"),
-        (SETS.replace("'number'", "'word'") + "forbid = [{ a = 1 }]" + TABLE,
-         r"\[calls.x\] args: expected a word, the option, and a number, its value"),
+        (
+            SETS + "besides = [{ set = { a = 1 } }]\nforbid = [{ a = 1 }]" + TABLE,
+            "expected a combination that no preset is, found {'a': 1}",
+        ),
+        (
+            SETS.replace("'number'", "'word'") + "forbid = [{ a = 1 }]" + TABLE,
+            r"\[calls.x\] args: expected a word, the option, and a number, its value",
+        ),
         ("x = {}\n[data]\nvariables = [3, 1]", r"\[data\] .*expected"),
         ("x = {}\n[generate.a]\nnext = [{ to = 'b' }]", r"\[generate.a.next\[0\]\] to: expected"),
         ("x = {}\n[generate.a]\nsteps = [{ call = 'y' }]", r"\[generate.a.steps\[0\]\] call: exp"),
-        ("x = {}\n[generate.a]\nsteps = [{ call = 'x', probability = '3/2' }]",
-         r"steps\[0\]\] probability: expected a probability such as"),
-        ("x = {}\n[classify]\ncontract = [{ exit = 'a' }]",
-         r"contract\[0\]\] exit: expected a whole"),
+        (
+            "x = {}\n[generate.a]\nsteps = [{ call = 'x', probability = '3/2' }]",
+            r"steps\[0\]\] probability: expected a probability such as",
+        ),
+        (
+            "x = {}\n[classify]\ncontract = [{ exit = 'a' }]",
+            r"contract\[0\]\] exit: expected a whole",
+        ),
         ("x = {}\n[classify]\na = [{ stderr = '(' }]", r"a\[0\]\] stderr: expected a regular"),
         ("x = {}\n[classify]\na = [{ signal = 'SIGNO' }]", r"a\[0\]\] signal: expected a signal"),
         ("x = {}\n[callz]\n", r"top level callz: unknown key; known are: api, types"),
         ("x = {", "not a TOML file"),
     ],
-)  # fmt: skip
+)
 def test_errors_name_table_key_and_what_was_expected(more: str, expected: str) -> None:
     with pytest.raises(ModelError, match=expected) as caught:
         parse_model((SMALL + more).encode(), "mine.toml")

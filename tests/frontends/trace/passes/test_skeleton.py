@@ -45,12 +45,16 @@ LONG = [
     [
         (lambda calls: calls[-1] == "sat", ["init", "sat"]),
         (lambda calls: "freeze 1" in calls, None),
-        (lambda calls: "option elim 0" in calls,
-         ["init", "option elim 0", "option block 0", "sat"]),
-        (lambda calls: "add 1" in calls and calls[-1] == "sat",
-         ["init", "add 1", "add -2", "add 0", "sat"]),
+        (
+            lambda calls: "option elim 0" in calls,
+            ["init", "option elim 0", "option block 0", "sat"],
+        ),
+        (
+            lambda calls: "add 1" in calls and calls[-1] == "sat",
+            ["init", "add 1", "add -2", "add 0", "sat"],
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_small_part_is_found_in_a_few_replays(fails: Fails, left: list[str] | None) -> None:
     played: list[int] = []
     view = view_of(LONG, fails, played)

@@ -552,9 +552,15 @@ def test_minisat_without_its_headers(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_every_prototype_can_be_encoded() -> None:
     values: dict[str, Value] = {
-        "int": 1, "int*": 1, "str": "a", "word": "a", "handle": "h", "handle*": "h", "self": "s",
+        "int": 1,
+        "int*": 1,
+        "str": "a",
+        "word": "a",
+        "handle": "h",
+        "handle*": "h",
+        "self": "s",
         "skip": "b",
-    }  # fmt: skip
+    }
     for engine in ENGINES:
         for api, known in engine.interfaces.items():
             interface = find_library(api, engine.name).interface if known.spells else known
