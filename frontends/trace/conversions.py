@@ -9,15 +9,14 @@ from collections.abc import Sequence
 from reducekit.errors import UsageError
 from reducekit.frontends.trace.formats.convert import (
     FORMAT_OF,
-    SOLVES,
     SOURCES,
     convert,
     from_cnf,
-    names_of,
     to_cnf,
     to_icnf,
     to_ipasir,
 )
+from reducekit.frontends.trace.formats.rounds import SOLVES, names_of
 from reducekit.frontends.trace.formats.smt2 import to_smt2
 from reducekit.frontends.trace.language.calls import Call, Trace
 from reducekit.frontends.trace.language.text import print_trace, read_trace, unpack

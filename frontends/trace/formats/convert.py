@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cache
-from itertools import count
+from itertools import accumulate, count
 from types import MappingProxyType
-from typing import NamedTuple
 
 from reducekit.errors import ParseError, UsageError
+from reducekit.frontends.trace.formats.rounds import (
+    BY_BOOLEAN,
+    DROP_ASSUMPTIONS,
+    SOLVES,
+    TAKES,
+    WHOLE,
+    Asked,
+    asked,
+    meanings_of,
+    names_of,
+)
 from reducekit.frontends.trace.language.calls import Call, Value
-from reducekit.frontends.trace.model.loader import load_model, shipped
+from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.model.machine import Machine
 
 FORMAT_OF: Mapping[str, str] = MappingProxyType(
@@ -23,39 +31,18 @@ APIS = tuple(FORMAT_OF)
 """The APIs that traces are converted between."""
 SOURCES = ("minisat", "picosat")
 """The APIs that traces are only converted from."""
-WHOLE = "minisat"
-"""Its calls take whole clauses, and all assumptions with the solve, which answers by a Boolean."""
-BY_BOOLEAN: Mapping[Value | None, int] = MappingProxyType({1: 10, 0: 20, -1: 0})
-"""The usual numbers for such answers."""
-
 _LEMMA = "lemma"
 _CONSTRAINTS = ("constrain", "reset_constraint")
-_PROPAGATES = ("propagate", "propagate_assumptions")
-DROP_ASSUMPTIONS = frozenset(("reset_assumptions", *_PROPAGATES))
-DROP_CONSTRAINT = frozenset(("reset_constraint", *_PROPAGATES))
-"""Calls of CaDiCaL after which assumptions or the constraint are gone."""
 # A result that is the solver's choice (look-ahead) or counted differently (frozen, variables)
 # is not kept.
 _KEPT_RESULTS = frozenset(("solve", "simplify", "value", "failed", "fixed"))
-SOLVES = frozenset(("solve", "simplify", "lookahead"))
-"""What ends a round."""
 _CONTEXTS = ("push", "pop")
 _QUERIES = ("val", "failed")
 
 
-@cache
-def names_of(api: str) -> Mapping[str, str]:
-    """Return the names of an API's calls by what they mean; none if no model says so."""
-    if api not in shipped():
-        return {}
-    return {call.means: name for name, call in load_model(api).calls.items() if call.means}
-
-
-def meanings_of(api: str) -> Mapping[str, str]:
-    """Return what the calls of an API mean, by name. Raises UsageError unless it is in `APIS`."""
+def _known(api: str) -> None:
     if api not in APIS:
         raise UsageError(f"expected one of {', '.join(APIS)}, found {api!r}")
-    return {name: what for what, name in names_of(api).items()}
 
 
 def convert(
@@ -69,71 +56,35 @@ def convert(
     its solve; assumptions that it drops are left out, as are queries that the other API does not
     allow. Raises UsageError for an API that is not among `APIS`.
     """
+    _known(source)
+    _known(target)
     meaning, names = meanings_of(source), names_of(target)
-    meanings_of(target)
     writer = _Writer(calls, meaning, target, source)
+    # What another API has no words for: by the index of the call that it belongs to.
+    solves = {each.at: each for each in asked(calls, source)[1] if source != target}
     dropped = _dropped(calls, meaning) if source == "cadical" != target else frozenset()
-    held, lemmas = _Round(), False
+    lemmas = False
     for index, call in enumerate(calls):
         what, first = meaning.get(call.name), call.arguments[0] if call.arguments else 0
         lemmas |= call.name == _LEMMA
-        if source == "lingeling" != target and call.name == "fixate":
-            for literal in () if held.solved else held.assumed:
+        held = solves.get(index)
+        if held is not None and held.what == "fixate":
+            for literal in held.assumed:
                 writer.clause([literal])
-        elif (source != target and held.constrained_by(call)) or index in dropped:
+        elif (source != target and call.name in _CONSTRAINTS) or index in dropped:
             continue
         elif what is None or what not in names:
             writer.left_out += [call] if call.name != "return" else []
         else:
             if what in ("add", "assume") and isinstance(first, int):
-                held.takes(first, assumed=what == "assume")
                 writer.freeze(first)
-            elif what in SOLVES and (constraint := held.solve()) is not None:
-                writer.constrain(constraint)
+            elif held is not None and held.constraint is not None:
+                writer.constrain(held.constraint)
             result = call.result if what in _KEPT_RESULTS and not lemmas else None
             if what == "value":
                 result = _value(first, result, source, target)
             writer.put(Call(names[what], call.arguments, 0, result), call)
     return tuple(writer.calls), tuple(writer.left_out)
-
-
-@dataclass
-class _Round:
-    """What holds for the next solve only: assumptions, and a constraint, `closed` once it ended."""
-
-    assumed: list[int] = field(default_factory=list)
-    constraint: list[int] = field(default_factory=list)
-    closed: bool = False
-    solved: bool = False
-
-    def constrained_by(self, call: Call) -> bool:
-        """Follow a call about constraints; return whether there is nothing else to it."""
-        if call.name in DROP_CONSTRAINT:
-            self.constraint, self.closed = [], False
-        literal = call.arguments[0] if call.arguments else 0
-        if call.name not in _CONSTRAINTS or not isinstance(literal, int):
-            return False
-        if self.closed:
-            self.constraint, self.closed = [], False
-        if call.name == "constrain":
-            self.constraint += [literal] if literal else []
-            self.closed = not literal
-        return True
-
-    def takes(self, literal: int, *, assumed: bool) -> None:
-        """Follow a literal of a clause, or an assumption: with the first one a round begins."""
-        if self.solved:
-            self.assumed, self.constraint, self.closed, self.solved = [], [], False, False
-        if assumed:
-            self.assumed.append(literal)
-
-    def solve(self) -> list[int] | None:
-        """Follow a solve; return the constraint that it has, if any."""
-        constraint = self.constraint if self.closed else None
-        if self.closed:
-            self.constraint, self.closed = [], False
-        self.solved = True
-        return constraint
 
 
 class _Writer:
@@ -266,7 +217,6 @@ def _in_ipasir(call: Call, name: str, *, whole: bool) -> list[Call]:
 
 
 _TOKEN = re.compile(rb"[^\s]+")
-_DROP = DROP_ASSUMPTIONS | DROP_CONSTRAINT
 
 
 def from_cnf(text: bytes, api: str = "lingeling") -> tuple[Call, ...]:
@@ -274,7 +224,7 @@ def from_cnf(text: bytes, api: str = "lingeling") -> tuple[Call, ...]:
 
     Raises ParseError with the place and what was expected.
     """
-    meanings_of(api)
+    _known(api)
     names = names_of(api)
     calls = [Call(names["init"], ())]
     add = names["add"]
@@ -343,12 +293,12 @@ def to_cnf(calls: Iterable[Call], api: str, solve: int = -1) -> bytes:
     """
     clauses, moments = _asked(calls, api)
     if not moments and solve == -1:
-        moments.append(_Solve(len(clauses), (), None))
+        moments.append(Asked(-1, "", len(clauses), (), None))
     if not -len(moments) <= solve < len(moments):
         raise UsageError(f"there are {len(moments)} calls that solve, and no number {solve}")
-    asked = moments[solve]
-    found = clauses[: asked.clauses] + [(literal,) for literal in asked.assumed]
-    found += [] if asked.constraint is None else [asked.constraint]
+    last = moments[solve]
+    found = clauses[: last.end] + [(literal,) for literal in last.assumed]
+    found += [] if last.constraint is None else [last.constraint]
     return _written(f"p cnf {_greatest(found)} {len(found)}", map(_line, found))
 
 
@@ -363,8 +313,8 @@ def to_icnf(calls: Iterable[Call], api: str) -> bytes:
     free = count(_greatest([*clauses, *said]) + 1)
     constraints: list[tuple[int, ...]] = []
     lines: list[str] = []
-    before = moments[0].clauses if moments else 0
-    for end, assumed, constraint in moments:
+    before = moments[0].end if moments else 0
+    for _, _, end, assumed, constraint in moments:
         lines += map(_line, clauses[before:end])
         if constraint is not None:
             constraints.append((*constraint, next(free)))
@@ -372,7 +322,7 @@ def to_icnf(calls: Iterable[Call], api: str) -> bytes:
         lines.append(f"a {_line(assumed)}")
         before = end
     # Where no clauses come later, solves are at the end, as CaDiCaL's reader wants it.
-    first = [*clauses[: moments[0].clauses], *constraints] if moments else []
+    first = [*clauses[: moments[0].end], *constraints] if moments else []
     return _written("p inccnf", [*map(_line, first), *lines, *map(_line, clauses[before:])])
 
 
@@ -388,49 +338,22 @@ def _written(header: str, lines: Iterable[str]) -> bytes:
     return "".join(f"{line}\n" for line in (header, *lines)).encode("ascii")
 
 
-class _Solve(NamedTuple):
-    """How many clauses there were in a solve, its assumptions, and its constraint if any."""
-
-    clauses: int
-    assumed: tuple[int, ...]
-    constraint: tuple[int, ...] | None
-
-
-def _asked(calls: Iterable[Call], api: str) -> tuple[list[tuple[int, ...]], list[_Solve]]:
-    """Return the clauses, and what each solve is asked. Raises UsageError."""
-    meaning = {**meanings_of(api), "constrain": "constrain"}
-    clauses: list[tuple[int, ...]] = []
-    moments: list[_Solve] = []
-    opened: dict[str, list[int]] = {"add": [], "constrain": []}
-    assumed: list[int] = []
-    constraint: tuple[int, ...] | None = None
-    solved = False
+def _asked(calls: Iterable[Call], api: str) -> tuple[list[tuple[int, ...]], list[Asked]]:
+    """Return the clauses, and what each solve is asked, its `end` in clauses. Raises UsageError."""
+    _known(api)
+    calls, meaning = [*calls], meanings_of(api)
     for call in calls:
-        what = meaning.get(call.name)
-        if solved and (what in ("add", "assume", "constrain", *SOLVES) or call.name in _DROP):
-            assumed, constraint, solved = [], None, False  # they hold for one solve
-        if call.name == "fixate" and api == "lingeling" and not solved:
-            clauses += [(literal,) for literal in assumed]
-        elif call.name in _DROP:
-            assumed = [] if call.name in DROP_ASSUMPTIONS else assumed
-            constraint = None if call.name in DROP_CONSTRAINT else constraint
-        elif call.name == "lemma":
+        if call.name == _LEMMA:
             raise UsageError(f"{call.place}: a CNF has no propagator that knows clauses")
-        elif what in ("add", "assume", "constrain"):
-            literal = call.arguments[0] if call.arguments else None
-            if not isinstance(literal, int):
-                raise UsageError(f"'{call}' has no literal")
-            if what == "assume":
-                assumed.append(literal)
-            elif literal:
-                opened[what].append(literal)
-            elif what == "add":
-                clauses.append(tuple(opened[what]))
-                opened[what] = []
-            else:
-                constraint = tuple(opened[what])
-                opened[what] = []
-        elif what in SOLVES:
-            moments.append(_Solve(len(clauses), tuple(assumed), constraint))
-            solved = what != "lookahead"  # what is assumed holds until the next solve
-    return clauses, moments
+        if meaning.get(call.name) in TAKES and not isinstance((*call.arguments, "")[0], int):
+            raise UsageError(f"'{call}' has no literal")
+    literals, found = asked(calls, api)
+    clauses: list[tuple[int, ...]] = []
+    opened: list[int] = []
+    for literal in literals:
+        opened.append(literal)
+        if not literal:
+            clauses.append(tuple(opened[:-1]))
+            opened = []
+    closed = [*accumulate((not literal for literal in literals), initial=0)]
+    return clauses, [each._replace(end=closed[each.end]) for each in found if each.what in SOLVES]

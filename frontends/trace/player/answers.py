@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
-from reducekit.frontends.trace.formats.convert import BY_BOOLEAN, DROP_ASSUMPTIONS, WHOLE, names_of
+from reducekit.frontends.trace.formats.rounds import BY_BOOLEAN, WHOLE, asked
 from reducekit.frontends.trace.language.calls import Call, Value
 
 SAT, UNSAT = 10, 20
 _FALSE, _TRUE = 1, 2
 # Calls that change the formula in ways that are not followed here.
 _BEYOND = frozenset(("lemma", "connect", "push", "pop", "cubing", "lookahead_cubes"))
-_CONSTRAIN = "constrain"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,46 +38,17 @@ def rounds_of(
     `results` are those of the calls. Nothing is found for an API that is not known, nor after calls
     that go beyond clauses and assumptions.
     """
-    literals: list[int] = []
+    followed = takewhile(lambda call: call.name not in _BEYOND, calls[: len(results)])
+    literals, solves = asked(followed, api)
     rounds: list[Round] = []
-    names = names_of(api)
-    solves = {names[key] for key in ("solve", "limited", "simplify") if key in names}
-    add, assume = names.get("add"), names.get("assume")
-    begins = {add, assume, _CONSTRAIN, *solves}
-    assumed: list[int] = []
-    solved = constrained = False
-    for index, (call, answer) in enumerate(zip(calls, results, strict=False)):
-        if not names or call.name in _BEYOND:
-            break
-        if call.name in begins:
-            # Assumptions hold for one solve.
-            assumed = [] if solved else assumed
-            solved = call.name in solves
-        if call.name == add:
-            literals += call.arguments  # type: ignore[arg-type]  # literals
-            literals += [0] * (api == WHOLE)
-        elif call.name == assume:
-            assumed += call.arguments  # type: ignore[arg-type]  # a literal
-        elif call.name == _CONSTRAIN:
-            constrained = True
-        elif call.name in DROP_ASSUMPTIONS:
-            assumed, solved = [], False
-        elif call.name == "fixate":
-            # The assumptions become clauses, ahead of one that is not closed yet.
-            end = len(literals)
-            while end and literals[end - 1]:
-                end -= 1
-            literals[end:end] = [each for literal in assumed for each in (literal, 0)]
-        elif call.name in solves:
-            if api == WHOLE:
-                assumed = list(call.arguments)  # type: ignore[arg-type]  # literals
-                answer = BY_BOOLEAN.get(answer)
-            # A constraint holds for one solve: its part in a refutation is not looked at.
-            if answer == SAT or (answer == UNSAT and not constrained):
-                assert isinstance(answer, int)
-                simplifies = call.name == names.get("simplify")
-                rounds.append(Round(index, len(literals), tuple(assumed), answer, simplifies))
-            constrained = False
+    for each in solves:
+        answer = results[each.at]
+        answer = BY_BOOLEAN.get(answer) if api == WHOLE else answer
+        # A constraint holds for one solve: its part in a refutation is not looked at.
+        right = answer == SAT or (answer == UNSAT and each.constraint is None)
+        if right and isinstance(answer, int) and each.what not in ("fixate", "lookahead"):
+            simplifies = each.what == "simplify"
+            rounds.append(Round(each.at, each.end, each.assumed, answer, simplifies))
     return literals, rounds
 
 

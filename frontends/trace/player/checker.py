@@ -18,7 +18,7 @@ from typing import Literal, NamedTuple
 
 from reducekit.errors import UsageError
 from reducekit.executors.local import LocalExecutor
-from reducekit.frontends.trace.formats.convert import names_of
+from reducekit.frontends.trace.formats.rounds import names_of
 from reducekit.frontends.trace.formats.smt2 import to_smt2
 from reducekit.frontends.trace.language.calls import Call, Value
 from reducekit.frontends.trace.model.definition import Model

@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Any
 
 from reducekit.errors import UsageError
-from reducekit.frontends.trace.formats.convert import names_of
+from reducekit.frontends.trace.formats.rounds import names_of
 from reducekit.frontends.trace.language.calls import Call
 from reducekit.frontends.trace.model.definition import Model
 from reducekit.frontends.trace.player.answers import SAT, UNSAT, rounds_of

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 import pytest
 
 from reducekit.errors import UsageError
-from reducekit.frontends.trace.formats.convert import names_of, to_cnf, to_icnf
+from reducekit.frontends.trace.formats.convert import to_cnf, to_icnf
+from reducekit.frontends.trace.formats.rounds import names_of
 from reducekit.frontends.trace.generate.generator import Generator
 from reducekit.frontends.trace.language.calls import Call
 from reducekit.frontends.trace.model.loader import load_model
