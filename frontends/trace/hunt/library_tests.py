@@ -17,15 +17,22 @@ from reducekit.errors import UsageError
 from reducekit.executors.executor import Executor
 from reducekit.executors.own import OwnReduction, OwnTests, Tested, Testing
 from reducekit.format import Format
-from reducekit.frontends.trace.generate.generator import Generator
+from reducekit.frontends.trace.generate.generator import Generated, Generator
 from reducekit.frontends.trace.hunt.generator import options_of
 from reducekit.frontends.trace.language.calls import Call
 from reducekit.frontends.trace.language.text import print_trace, read_trace, reader
 from reducekit.frontends.trace.model.definition import Model
 from reducekit.frontends.trace.player import Library, Patch, ReplayOutcome, ReplayServer, batch
-from reducekit.frontends.trace.player.checker import Reference, Wrong, checker_of, reference_for
+from reducekit.frontends.trace.player.checker import (
+    Checked,
+    Checker,
+    Reference,
+    Wrong,
+    checker_of,
+    reference_for,
+)
 from reducekit.frontends.trace.player.contract import was_lawful
-from reducekit.frontends.trace.player.live_tester import LiveTester
+from reducekit.frontends.trace.player.live_replay import LiveReplay
 from reducekit.frontends.trace.player.replay_executor import ReplayExecutor
 from reducekit.frontends.trace.player.target import fitted, subject_of
 from reducekit.offers import KILLED, FormatOption
@@ -93,32 +100,49 @@ class Answers(Criterion):
 
 
 class LibraryTester(Closing):
-    """Makes and plays traces of a system; use it in a `with`."""
+    """Makes and plays traces of a system; use it in a `with`. Raises UsageError if it cannot."""
 
     def __init__(self, system: System) -> None:
         self._system = system
-        self._tester = LiveTester(
-            Generator(system.model, options=system.options, variables=system.variables),
-            system.library,
-            patch=system.patch,
-            reference=system.reference,
-            limits=system.limits,
+        self._generator = Generator(
+            system.model, options=system.options, variables=system.variables
         )
+        with ExitStack() as opened:
+            self._live = opened.enter_context(LiveReplay(system.library, patch=system.patch))
+            self._server = opened.enter_context(ReplayServer(system.library, patch=system.patch))
+            self._checker: Checker | None = None
+            if system.reference is not None:
+                api = system.library.interface.api
+                self._checker = checker_of(
+                    api, system.reference, self._server, system.limits, opened
+                )
+            self._stack = opened.pop_all()
 
     def close(self) -> None:
-        self._tester.close()
+        self._stack.close()
+
+    def play(self, seed: int) -> tuple[Generated, ReplayOutcome, Checked]:
+        """Make the trace of a seed, play it, and check its answers if it passes."""
+        for _ in range(_TRIES):
+            self._live.begin(self._system.limits)
+            made = self._generator.generate(seed, self._live.play)
+            outcome = self._live.finish()
+            if not _killed(outcome):
+                break
+        return made, outcome, self._checked(made.calls, outcome)
+
+    def _checked(self, calls: Sequence[Call], outcome: ReplayOutcome) -> Checked:
+        if self._checker is None or outcome.kind != "ok":
+            return "unknown"
+        return self._checker.check(calls, outcome.results)
 
     def test(self, seed: int) -> Tested:
         """Make the trace of a seed, play it, and check its answers.
 
         Raises UsageError if the library cannot play it: it has not all of the model's calls.
         """
-        for _ in range(_TRIES):
-            trial = self._tester.run(seed)
-            if not _killed(trial.outcome):
-                break
-        made = trial.made
-        found = self._judged(made.calls, trial.outcome, trial.wrong, checked=trial.checked)
+        made, outcome, checked = self.play(seed)
+        found = self._judged(made.calls, outcome, checked)
         if found.criterion is None:
             return replace(found, seed=seed)
         text = self._system.head + print_trace(made.recorded(), self._system.model.formats[0])
@@ -128,25 +152,23 @@ class LibraryTester(Closing):
         """Play a trace, and check its answers. Raises ParseError or UsageError."""
         calls = read_trace(text, self._system.model.formats[0]).calls
         for _ in range(_TRIES):
-            outcome, found = self._tester.replay(calls)
+            outcome = self._server.replay(calls, self._system.limits)
             if not _killed(outcome):
                 break
-        wrong = found if isinstance(found, Wrong) else None
-        checked = found != "unknown"
+        checked = self._checked(calls, outcome)
         if outcome.kind in _DIED:  # as a trace that was made until it died
             calls = calls[: outcome.last_call + 1]
-        return replace(self._judged(calls, outcome, wrong, checked=checked), text=text)
+        return replace(self._judged(calls, outcome, checked), text=text)
 
-    def _judged(
-        self, calls: Sequence[Call], outcome: ReplayOutcome, wrong: Wrong | None, *, checked: bool
-    ) -> Tested:
+    def _judged(self, calls: Sequence[Call], outcome: ReplayOutcome, checked: Checked) -> Tested:
+        wrong = checked if isinstance(checked, Wrong) else None
         model = self._system.model
         if outcome.kind == "parse":
             raise UsageError(
                 f"the library {self._system.library.path} cannot play traces of {model.name}: "
                 f"{outcome.reason}"
             )
-        counts = {CALLS: len(calls), CHECKED: int(checked)}
+        counts = {CALLS: len(calls), CHECKED: int(checked != "unknown")}
         if _killed(outcome):
             return Tested(counts={**counts, KILLED: 1})
         failed = wrong is not None or outcome.kind in _DIED

@@ -7,11 +7,11 @@ import pytest
 
 from reducekit.frontends.trace.language.calls import Call
 from reducekit.frontends.trace.language.text import read_trace
-from reducekit.frontends.trace.player import ReplayServer, find_library, read_fault
+from reducekit.frontends.trace.player import ReplayServer, find_library
 from reducekit.frontends.trace.player.live_replay import LiveReplay
 from reducekit.run import Limits
 from tests.frontends.trace.endless import endless
-from tests.frontends.trace.patches import resolve
+from tests.frontends.trace.patches import seeded
 
 
 def calls_of(text: str) -> tuple[Call, ...]:
@@ -80,9 +80,7 @@ def test_a_trace_that_hangs(live: LiveReplay) -> None:
 
 def test_what_was_played_replays_alike() -> None:
     library = find_library("lingeling")
-    fault = read_fault("lglderef+1:abort")
-    assert fault is not None
-    patch = resolve(fault, library.path)
+    patch = seeded(library, "lglderef+1:abort")
     pieces = [calls_of("init;add 1;add 0"), calls_of("sat;deref 1;release")]
     with LiveReplay(library, patch=patch) as live, ReplayServer(library, patch=patch) as server:
         live.begin()

@@ -23,7 +23,6 @@ from reducekit.frontends.trace.player import (
     ReplayServer,
     api_of,
     find_library,
-    read_fault,
 )
 from reducekit.frontends.trace.player import libraries as helpers
 from reducekit.frontends.trace.player import server as replay_server
@@ -35,7 +34,7 @@ from reducekit.frontends.trace.player.replay_executor import ReplayExecutor
 from reducekit.oracle.printed import Matches
 from reducekit.run import Limits
 from tests.frontends.trace.endless import endless
-from tests.frontends.trace.patches import resolve
+from tests.frontends.trace.patches import seeded
 
 SAT = "init\nadd 1\nadd 0\nsat\nreturn 10\n"
 
@@ -528,9 +527,7 @@ def test_minisat() -> None:
     library = find_library("minisat")
     assert api_of(library.path) == "minisat"
     calls = read_trace(b"new\nnew_var\nadd_clause 1\nsimplify\nsolve -1\n", "words").calls
-    fault = read_fault("_ZN7Minisat6Solver8simplifyEv+0:abort")
-    assert fault is not None
-    patch = resolve(fault, library.path)
+    patch = seeded(library, "_ZN7Minisat6Solver8simplifyEv+0:abort")
     with ReplayServer(library) as server, ReplayServer(library, patch=patch) as faulty:
         assert [*server.replay(calls).results] == [None, 1, 1, 1, 0]
         outcome = faulty.replay(calls)
@@ -591,9 +588,7 @@ def test_what_an_install_brings_is_not_noted() -> None:
 
 
 def fault_in(library: Library, text: str) -> ReplayServer:
-    fault = read_fault(text)
-    assert fault is not None
-    return ReplayServer(library, patch=resolve(fault, library.path))
+    return ReplayServer(library, patch=seeded(library, text))
 
 
 def test_a_fault_that_aborts(library: Library) -> None:
