@@ -59,14 +59,6 @@ def test_the_intact_library_has_no_bugs(tool: Tool) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", ["cadical", "ipasir"])
-def test_other_models(tool: Tool, model: str) -> None:
-    done = tool.ok("hunt", "trace", "--model", model, *SMALL, "--count", "10")
-    assert ": 0 bugs\n" in done.out
-    assert "10 had their answers checked" in done.out
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(("jobs", "number"), [("1", signal.SIGINT), ("2", signal.SIGTERM)], ids=str)
 def test_a_signal_ends_it_with_a_summary(tool: Tool, jobs: str, number: signal.Signals) -> None:
     process = tool.start("hunt", "trace", *MELT, *SMALL, "--no-reduce", "--jobs", jobs)
