@@ -93,18 +93,3 @@ def test_a_failure_that_changes_is_told(tool: Tool) -> None:
     done = tool("smt2", "in.smt2", "--cmd", script, *again)
     (changed,) = json.loads(done.out)["changed"]
     assert (changed["from"], changed["to"]) == (line % "many", line % "few")
-
-
-def test_another_message_under_the_same_status_is_another_failure(tool: Tool) -> None:
-    program = tool.script(
-        "checker",
-        f"{NEEDLE} $1 && {{ echo 'FATAL: the needle is in' >&2; exit 3; }}\n"
-        "grep -q '(assert' $1 && { echo 'FATAL: no proof for it' >&2; exit 3; }\n"
-        "echo sat",
-    )
-    tool.write("in.smt2", problem())
-    done = tool.ok("smt2", "in.smt2", "--cmd", program, "--also-interesting", "others")
-    assert "keeping this failure: exit status 3, FATAL: the needle is in" in done.err
-    assert "needle" in (tool.folder / "in.reduced.smt2").read_text()
-    assert "x exit status 3, FATAL: no proof for it (" in done.out
-    assert "exit status 3" in index(tool.folder / "others")["FATAL: no proof for it"]

@@ -22,15 +22,6 @@ def test_the_suffix_names_the_format(tool: Tool) -> None:
 
 
 @pytest.mark.slow
-def test_options_name_the_dialects(tool: Tool) -> None:
-    tool.write("in", "1 array 4 2\n2 var 2\n3 var 4\n4 write 4 1 2 3\n5 eq 1 1 4\n6 root 1 5\n")
-    assert tool("convert", "in", "out", "--from", "btor-old", "--to", "btor1").code == 0
-    assert "4 write 4 2 1 2 3\n" in (tool.folder / "out").read_text()
-    assert tool("convert", "out", "old", "--to", "btor-old").code == 0
-    assert (tool.folder / "old").read_text() == (tool.folder / "in").read_text()
-
-
-@pytest.mark.slow
 def test_smtlib_is_read(tool: Tool) -> None:
     tool.write("in.smt2", "(declare-const p Bool)(assert (not p))(check-sat)")
     assert tool("convert", "in.smt2", "out.btor").code == 0
@@ -109,19 +100,6 @@ def test_traces_of_three_apis_and_cnf(tool: Tool) -> None:
 
 
 @pytest.mark.slow
-def test_an_incremental_cnf_has_a_line_for_each_solve(tool: Tool) -> None:
-    rest = "add 2\nadd 0\nsolve\nsolve\nrelease\n"
-    tool.write("in.ipasir", f"init\nadd 1\nadd -2\nadd 0\nassume 2\nassume -1\nsolve\n{rest}")
-    assert tool("convert", "in.ipasir", "out.icnf").code == 0
-    text = (tool.folder / "out.icnf").read_text()
-    assert text == "p inccnf\n1 -2 0\na 2 -1 0\n2 0\na 0\na 0\n"
-    assert tool("cnf", "--check", "out.icnf").code == 0
-    tool.write("in.cnf", "p cnf 2 1\n1 -2 0\n")
-    assert tool("convert", "in.cnf", "out.icnf").code == 0
-    assert (tool.folder / "out.icnf").read_text() == "p inccnf\n1 -2 0\na 0\n"
-
-
-@pytest.mark.slow
 def test_a_program_of_a_trace_plays_its_calls(tool: Tool) -> None:
     tool.write("in.trace", TRACE.replace("setprefix x\n", ""))
     for name in ("bug.c", "bug.cpp", "bug.py"):
@@ -160,12 +138,3 @@ def test_the_help_lists_the_conversions(tool: Tool) -> None:
     shown = " ".join(tool("convert", "--help").out.split())
     assert "to btor1, btor2, btor-old, btor1+fun, smt2" in shown
     assert "lgl, mobical, ipasir, cnf to lgl, mobical, ipasir, cnf, icnf, c, cpp, py" in shown
-
-
-def test_a_trace_of_cvc5_is_a_script(tool: Tool) -> None:
-    steps = "new\nboolean_sort\nreturn s\nconst s x\nreturn t\nassert t\ncheck_sat\nreturn 3\n"
-    tool.write("in.trace", steps)
-    assert tool("convert", "in.trace", "out.smt2").code == 0
-    text = (tool.folder / "out.smt2").read_text()
-    assert text == "(set-logic ALL)\n(declare-const t Bool)\n(assert t)\n(check-sat)\n"
-    assert tool("smt2", "--check", "out.smt2").code == 0

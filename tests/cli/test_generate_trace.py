@@ -22,16 +22,6 @@ contract = [{ exit = 86 }]
 """
 
 
-def test_many_files(tool: Tool) -> None:
-    arguments = ("--variables", "20", "--seed", "5", "--count", "3", "--dir", "d")
-    assert tool("generate", "trace", *arguments).code == 0
-    written = {path.name: path.read_bytes() for path in (tool.folder / "d").iterdir()}
-    assert sorted(written) == ["5.trace", "6.trace", "7.trace"]
-    one = tool("generate", "trace", "--variables", "20", "--seed", "6").out
-    assert written["6.trace"] == one.encode()
-    assert all(len(text) < 60_000 for text in written.values())
-
-
 def test_without_a_library(tool: Tool) -> None:
     path = tool.write("own.toml", OWN)
     done = tool.ok("generate", "trace", "--model", "own.toml", "--seed", "2")

@@ -122,14 +122,6 @@ def test_an_output_that_is_a_link(tool: Tool) -> None:
     assert "needle" in (tool.folder / "elsewhere" / "out").read_text()
 
 
-def test_the_output_gets_the_usual_permissions(tool: Tool) -> None:
-    reduced(tool, "--oracle", NEEDLE)
-    umask = os.umask(0)
-    os.umask(umask)
-    mode = (tool.folder / "in.reduced.smt2").stat().st_mode
-    assert stat.S_IMODE(mode) == 0o666 & ~umask
-
-
 @pytest.mark.slow
 def test_lenient(tool: Tool) -> None:
     text = problem() + ")\n(open |quoted\n"

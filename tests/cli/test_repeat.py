@@ -1,7 +1,6 @@
 """--repeat: failures that do not show every time."""
 
 import json
-import re
 
 import pytest
 
@@ -47,19 +46,3 @@ def test_now_and_then_is_enough(tool: Tool) -> None:
     assert found["runs"] == runs(tool)
     assert found["runs"] > found["checks"] + 3
     assert found["verified"] is True
-
-
-@pytest.mark.slow
-def test_the_most_frequent_failure_is_kept(tool: Tool) -> None:
-    tool.write("in.smt2", problem(3, (1,)))
-    program = flaky(tool, 3, "0", "kill -SEGV $$")
-    done = tool.ok("smt2", "in.smt2", "--cmd", program, "--repeat", "2/3")
-    assert re.search(r"failure +signal SIGSEGV\n", done.out)
-    assert "needle" in (tool.folder / "in.reduced.smt2").read_text()
-    done = tool("smt2", "in.smt2", "--cmd", program, "--repeat", "3", "-o", "other")
-    assert done.code == 1
-    assert (
-        "(signal SIGSEGV) showed in 2 of 3 runs on the input, and --repeat asks for 3" in done.err
-    )
-    assert "exit status 7" in done.err
-    assert not (tool.folder / "other").exists()

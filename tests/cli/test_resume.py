@@ -61,30 +61,6 @@ def test_no_check_in_the_journal_is_run_again(tool: Tool, jobs: int) -> None:
 
 
 @pytest.mark.slow
-def test_the_width_is_that_of_before(tool: Tool) -> None:
-    tool.write("in.smt2", problem())
-    oracle, log = counting(tool)
-    killed(tool, oracle, log, "--jobs", "3")
-    assert tool("smt2", "in.smt2", "--oracle", oracle, "--resume").code == 0
-    refused = tool("smt2", "in.smt2", "--oracle", oracle, "--resume", "--width", "5")
-    assert refused.code == 2
-    assert "is of another width: 3 (this one is: 5)" in refused.err
-
-
-@pytest.mark.slow
-def test_another_input_is_refused(tool: Tool) -> None:
-    tool.write("in.smt2", problem())
-    oracle, log = counting(tool)
-    killed(tool, oracle, log)
-    result = (tool.folder / "in.reduced.smt2").read_bytes()
-    tool.write("in.smt2", problem() + "; more\n")
-    refused = tool("smt2", "in.smt2", "--oracle", oracle, "--resume")
-    assert refused.code == 2
-    assert "is of another input" in refused.err
-    assert (tool.folder / "in.reduced.smt2").read_bytes() == result
-
-
-@pytest.mark.slow
 def test_the_same_command_goes_on(tool: Tool) -> None:
     tool.write("in.smt2", problem())
     oracle, log = counting(tool)

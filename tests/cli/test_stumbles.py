@@ -115,14 +115,6 @@ def test_06_a_wrong_answer_stays_well_sorted(files: Tool) -> None:
 
 
 @pytest.mark.slow
-def test_07_a_slow_command_is_held_to_the_time(files: Tool) -> None:
-    files.script("hang.sh", "sleep 1000")
-    seen = typed(files, "reducekit smt2 in.smt2 --cmd ./hang.sh --max-time 1")
-    assert "does not end within 1 s on the input" in seen, seen
-    assert seen.endswith("[1]\n")
-
-
-@pytest.mark.slow
 def test_08_a_test_for_cvise(files: Tool) -> None:
     files.script("cvise.sh", f"{NEEDLE} in.smt2")
     seen = typed(files, "reducekit smt2 in.smt2 --oracle ./cvise.sh")
@@ -192,12 +184,6 @@ def test_13_models_from_windows(files: Tool, kind: str) -> None:
     assert "[3]" in typed(files, "reducekit btor win.btor2 --check")
 
 
-def test_14_what_a_test_said(files: Tool) -> None:
-    files.script("no.sh", "exit 1")
-    seen = typed(files, "reducekit smt2 in.smt2 --oracle ./no.sh")
-    assert "the test said no: exit status 1; exit status 0 means yes" in seen
-
-
 def test_14_the_summary_of_an_interrupted_run(files: Tool) -> None:
     files.script("slow.sh", f"sleep 0.1; {NEEDLE} $1")
     process = files.start("smt2", "in.smt2", "--oracle", "./slow.sh")
@@ -255,13 +241,6 @@ def test_16_what_was_missing(files: Tool, line: str, seen: str) -> None:
     assert said.endswith("[0]\n")
 
 
-def test_17_a_plot_of_a_run(files: Tool) -> None:
-    typed(files, "reducekit smt2 in.smt2 --oracle ./test.sh -q")
-    seen = typed(files, "reducekit history in.reduced.smt2 --plot curve.svg")
-    assert seen.startswith("curve.svg: ")
-    assert (files.folder / "curve.svg").read_text().startswith("<svg")
-
-
 def test_19_json_of_wrong_options(files: Tool) -> None:
     seen = typed(files, "reducekit smt2 in.smt2 --orcale ./test.sh --json 2>/dev/null")
     line, _, code = seen.partition("\n")
@@ -304,17 +283,6 @@ def test_20_a_trace_of_murxla(files: Tool) -> None:
     )
     seen = typed(files, "reducekit trace murxla.trace")
     assert "--cmd names an interpreter of its traces" in seen
-
-
-def test_20_what_breaks_the_contract(files: Tool) -> None:
-    """The check without a replay and the replay say the same."""
-    files.write("bad.trace", "init\nadd 1\nadd 0\nsolve 10\nfailed 1 0\nreset\n")
-    seen = typed(files, "reducekit trace bad.trace --check")
-    assert "bad.trace, line 5: " in seen
-    assert seen.endswith("[3]\n")
-    seen = typed(files, "reducekit replay bad.trace")
-    assert "replay: contract violation: line 5: failed 1" in seen
-    assert seen.endswith("[86]\n")
 
 
 def test_21_a_program_that_cannot_read_the_file(files: Tool) -> None:

@@ -153,16 +153,6 @@ def test_check(tool: Tool) -> None:
 
 
 @pytest.mark.slow
-def test_an_interpreter_of_ones_own(tool: Tool) -> None:
-    """A script stands for it: a replay with a fault takes a second for each check."""
-    dies = 'grep -q "^freeze 1" "$1" && grep -q "^melt 1" "$1" && kill -ILL $$\nexit 0'
-    path = tool.write("lgl.trace", MELTS)
-    command = str(tool.script("interpreter", dies))
-    tool.ok("trace", path, "--cmd", command, "--options", "explicit", "-q")
-    assert path.with_name("lgl.reduced.trace").read_text() == "init\nfreeze 1\nmelt 1\n"
-
-
-@pytest.mark.slow
 def test_no_run_has_a_combination_of_options_that_the_model_forbids(tool: Tool) -> None:
     head = "[api]\nname = 'mine'\nextends = 'lingeling'\n"
     model = tool.write("mine.toml", head + "[options]\nforbid = [{ elim = 0, block = 0 }]\n")

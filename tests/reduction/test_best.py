@@ -1,10 +1,8 @@
 """The best text: told only on the way down, and taken back where it did not pay."""
 
-import pytest
-
 from reducekit.events import Accepted, Event, RolledBack
 from reducekit.reduction.best import Best
-from reducekit.reduction.control import Budget, Control, Counts, Spending, Stopped
+from reducekit.reduction.control import Budget, Control, Counts, Spending
 
 
 class Listening:
@@ -60,14 +58,6 @@ def test_it_returns_to_the_last_text_told_that_holds() -> None:
     assert told.events[-1] == RolledBack(b"x" * 6, (b"xxxx", b"xxxxx"))
     told.best.return_to(lambda text: False, b"12345678")
     assert told.best.text == told.best.reported == b"12345678"
-
-
-def test_it_is_enough_at_the_size_asked_for() -> None:
-    told = Listening(Budget(size=5))
-    told.accept(b"x" * 6)
-    with pytest.raises(Stopped, match=r"^at 5 bytes \(limit: 5\)$"):
-        told.accept(b"x" * 5)
-    assert told.best.reported == b"x" * 5
 
 
 def test_large_texts_are_not_kept_for_going_back() -> None:

@@ -165,14 +165,6 @@ def test_a_fixpoint_stays_as_it_is(strategy: Strategy) -> None:
     assert again.accepted == []
 
 
-@every
-def test_lines_come_down_to_the_needed_ones(strategy: Strategy) -> None:
-    text = b"".join(b"line %d\n" % number for number in range(50))
-    oracle = Watched(contains(b"line 7\n", b"line 31\n"))
-    result = reduction(oracle, strategy, frontend=Lines()).run(text, 0.0)
-    assert result.text == b"line 7\nline 31\n"
-
-
 @pytest.mark.parametrize("checks", [0, 1, 2, 5])
 @pytest.mark.parametrize("jobs", [1, 3])
 def test_a_budget_of_checks_is_kept_to_the_check(checks: int, jobs: int) -> None:

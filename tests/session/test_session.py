@@ -3,7 +3,6 @@
 import os
 import stat
 import threading
-import time
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -14,7 +13,6 @@ from reducekit import registry
 from reducekit.api import ReduceOptions, reduce
 from reducekit.errors import NotInterestingError, OtherFormatError, StoppedError, UsageError
 from reducekit.events import Accepted, Checked, Event, FailureFound, Finished, Notice, Started
-from reducekit.executors.executor import Repeat
 from reducekit.frontends.smt2 import Smt2
 from reducekit.run import Limits
 from reducekit.session import Options, Session
@@ -142,29 +140,6 @@ def test_it_is_stopped_within_a_check(tmp_path: Path) -> None:
     assert output.read_bytes() == report.text
 
 
-def test_paused_it_starts_nothing(tmp_path: Path) -> None:
-    checks: list[float] = []
-    paused = threading.Event()
-
-    def watch(event: Event) -> None:
-        if isinstance(event, Checked):
-            checks.append(time.monotonic())
-            if len(checks) == 3:
-                session.pause()
-                paused.set()
-
-    session = Session(Options(input=SCRIPT, interesting=needle), watch)
-    thread = threading.Thread(target=session.run)
-    thread.start()
-    assert paused.wait(20)
-    time.sleep(0.5)
-    assert len(checks) == 3
-    session.resume()
-    thread.join(60)
-    assert len(checks) > 3
-    assert needle(session.best)
-
-
 def test_an_exception_of_the_listener_leaves_the_best_text(tmp_path: Path) -> None:
     output = tmp_path / "out.smt2"
 
@@ -224,19 +199,6 @@ def test_an_interrupt_after_the_input_was_seen_to_fail_leaves_the_best_text(tmp_
     assert len(report.text) < len(SCRIPT)
     assert output.read_bytes() == report.text
     assert report.counts.checks == 8 - 2 - 1, "without the input, the empty text, the last one"
-
-
-def test_a_failure_in_two_of_three_runs(tmp_path: Path) -> None:
-    log = tmp_path / "log"
-    test = script(
-        tmp_path,
-        f'echo >> {log}; [ $(($(wc -l < {log}) % 3)) = 0 ] && exit 1; grep -q "> x7 7" "$1"',
-    )
-    report = reduce(SCRIPT, oracle=test, max_checks=0, repeat=Repeat(2, 3))
-    assert report.text == SCRIPT
-    log.unlink()
-    with pytest.raises(NotInterestingError, match="in 2 of 3 runs"):
-        reduce(SCRIPT, oracle=test, max_checks=0, repeat=Repeat(3, 3))
 
 
 def test_another_format_is_named_with_the_file(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """Random graphs: reproducible, well-sorted, of the size and shape that were asked for."""
 
-import hashlib
 from collections import Counter
 from dataclasses import replace
 from typing import Any
@@ -101,14 +100,6 @@ def test_every_kind_is_well_sorted(dialect: Dialect, kind: dict[str, Any]) -> No
 @settings(max_examples=60, deadline=None)
 def test_all_parameters_together(parameters: Parameters) -> None:
     assert read(generate_text(parameters), parameters.dialect)
-
-
-def test_the_same_parameters_give_the_same_bytes() -> None:
-    """On every machine and with every Python: the digest is written down."""
-    text = generate_text(Parameters(seed=7, nodes=300))
-    assert text == generate_text(Parameters(seed=7, nodes=300))
-    assert text != generate_text(Parameters(seed=8, nodes=300))
-    assert hashlib.sha256(text).hexdigest()[:16] == "ec519e2709185676"
 
 
 def test_the_old_and_the_new_format_are_the_same_graph() -> None:
