@@ -18,7 +18,7 @@ from reducekit.frontends.trace.player import (
     read_fault,
     resolve,
 )
-from reducekit.frontends.trace.player.live_replay import LiveReplay
+from reducekit.frontends.trace.player.session import LiveReplay
 from reducekit.run import Limits
 
 FIELD = Path(__file__).parent / "field.tsv"

@@ -32,8 +32,8 @@ from reducekit.frontends.trace.player.checker import (
     reference_for,
 )
 from reducekit.frontends.trace.player.contract import was_lawful
-from reducekit.frontends.trace.player.live_replay import LiveReplay
 from reducekit.frontends.trace.player.replay_executor import ReplayExecutor
+from reducekit.frontends.trace.player.session import LiveReplay
 from reducekit.frontends.trace.player.target import fitted, subject_of
 from reducekit.offers import KILLED, FormatOption
 from reducekit.oracle.command import Command

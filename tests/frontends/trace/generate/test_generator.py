@@ -24,7 +24,7 @@ from reducekit.frontends.trace.model.loader import load_model, parse_model
 from reducekit.frontends.trace.model.structure import ModelError
 from reducekit.frontends.trace.player import Library, ReplayServer, find_library
 from reducekit.frontends.trace.player.answers import Round, rounds_of
-from reducekit.frontends.trace.player.live_replay import LiveReplay
+from reducekit.frontends.trace.player.session import LiveReplay
 from reducekit.frontends.trace.player.target import fitted
 from tests.frontends.trace.patches import seeded
 

@@ -8,9 +8,7 @@ import pytest
 from reducekit.frontends.trace.language.calls import Call
 from reducekit.frontends.trace.language.text import read_trace
 from reducekit.frontends.trace.player import ReplayServer, find_library
-from reducekit.frontends.trace.player.live_replay import LiveReplay
-from reducekit.run import Limits
-from tests.frontends.trace.endless import endless
+from reducekit.frontends.trace.player.session import LiveReplay
 from tests.frontends.trace.patches import seeded
 
 
@@ -63,19 +61,6 @@ def test_a_call_that_cannot_be_played(live: LiveReplay) -> None:
     assert list(live.play([calls[1], Call("foo", ())])) == []
     assert live.outcome is not None
     assert (live.outcome.kind, live.outcome.reason.partition(":")[0]) == ("parse", "call 2")
-
-
-def test_a_trace_that_hangs(live: LiveReplay) -> None:
-    calls = calls_of(endless())
-    live.begin(Limits(wall=2))
-    assert len(live.play(calls)) == len(calls) - 1
-    assert live.outcome is not None
-    assert live.outcome.kind == "timeout"
-    live.begin(Limits(wall=0.2))
-    live.play(calls_of("init"))
-    while live.outcome is None:  # the time between calls counts as well
-        live.play(calls_of("maxvar"))
-    assert live.outcome.kind == "timeout"
 
 
 def test_what_was_played_replays_alike() -> None:
