@@ -16,7 +16,7 @@ SAMPLE ?= 40
 PYTEST  = $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadgroup
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all nightly lint docs bench slow mutants papers papers-quick captures dist clean
+.PHONY: help demo test test-all nightly lint docs bench claims slow mutants papers papers-quick captures dist clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -87,6 +87,9 @@ slow: $(VENV)/test.stamp ## reduce an unstable and a slow query that are made he
 
 bench: $(VENV)/base.stamp ## measure what a check costs; tables go to benchmarks/results/
 	$(BIN)/python -m benchmarks.engine_cost
+
+claims: $(VENV)/test.stamp ## make the tables that back README and docs, if they are of an older version
+	nice $(BIN)/python -m benchmarks.claims $(PARTS)
 
 mutants: $(VENV)/lint.stamp ## change the engine in 240 places: do tests notice? (SAMPLE=0: in all places)
 	nice $(BIN)/python -m benchmarks.mutants --sample $(SAMPLE)

@@ -15,8 +15,6 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 OURS = f"{sys.executable} -m reducekit smt2 {{input}} -o {{output}} --oracle {{oracle}} -q"
 RUNS: list[tuple[str, list[str], str]] = [
     ("make_input", ["--size", "3000", "--seed", "2"], r"\(assert "),
-    ("cluster", ["--quick", "--rounds", "1", "--processes", "2", "--inputs", "scattered"],
-     r"\| scattered \| 8 on Dask, width 10 \|"),
     ("engine_cost", ["--sizes", "2000", "--checks", "80", "--repeats", "1", "--results", "{out}"],
      ""),
     ("side_by_side", ["{smt2}", "--repeats", "2", "--reducer", f"ours={OURS}", "--reducer",
