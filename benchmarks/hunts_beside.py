@@ -220,10 +220,10 @@ def judged(
 
 
 def compare(
-    target: str, reference: Path, setting: Setting, seconds: float, keep: Path, folder: Path
+    target: str, tools: Sequence[str], setting: Setting, seconds: float, keep: Path, folder: Path
 ) -> Iterator[Found]:
     """Yield what each tool finds in a target."""
-    for name, tool in TOOLS.items():
+    for name, tool in ((each, TOOLS[each]) for each in tools):
         here = folder / name.replace(" ", "")
         inputs = here / "inputs"
         inputs.mkdir(parents=True)
@@ -236,7 +236,7 @@ def compare(
         count = len(list(inputs.iterdir()))
         bugs: list[dict[str, object]] = []
         if count:
-            told = judged(inputs, target, reference, keep, folder)
+            told = judged(inputs, target, setting.reference, keep, folder)
             bugs = told["bugs"]  # type: ignore[assignment]  # JSON
             bugs = [each for each in bugs if not str(each["failure"]).startswith("reference")]
         titles = {str(each["reduced_file"] or each["file"]): str(each["failure"]) for each in bugs}
@@ -276,12 +276,14 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=120, help="of processor time, for a tool")
     parser.add_argument("--target", action="append", required=True, metavar="NAME=COMMAND")
     parser.add_argument("--reference", required=True, help="the command that is right")
+    parser.add_argument("--tool", action="append", choices=list(TOOLS), help="default: all")
     parser.add_argument("--count", type=int, default=300, help="seeds that are drawn")
     parser.add_argument(
         "--seed", type=int, default=1, help="random seed, of the draw and of the tools"
     )
     parser.add_argument("--keep", type=Path, default=Path("hunts_beside"), help="for the failures")
     arguments = parser.parse_args()
+    tools = arguments.tool or list(TOOLS)
     found = sorted(arguments.seeds.rglob("*.smt2"))
     seeds = [each for each in found if each.stat().st_size <= LARGEST]
     drawn = sorted(random.Random(arguments.seed).sample(seeds, min(arguments.count, len(seeds))))
@@ -302,7 +304,7 @@ def main() -> None:
                 seed=arguments.seed,
             )
             keep = (arguments.keep / name).resolve()
-            rows = compare(command, reference, setting, arguments.seconds, keep, folder)
+            rows = compare(command, tools, setting, arguments.seconds, keep, folder)
             text = table(name, list(rows))
         print(f"{text}\nOf {len(drawn)} seeds, {usable} are used, {sat} of them sat.\n", flush=True)
 
