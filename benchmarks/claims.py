@@ -5,7 +5,7 @@
     make claims CASES=FOLDER AIGER=FOLDER    # with cases, or a built tool, of others
 
 A part is a page of `results/` with the command that prints it, or that writes it to `$OUT`. What is
-written by hand stays: all above the line that says of which version, day and tools the page is.
+written by hand stays: all above the line with the version, the day and the tools.
 Parts that are done for this version are skipped, so a run that was stopped goes on where it was.
 A part that needs a folder that is not given is skipped, and named.
 """
@@ -29,7 +29,7 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 RESULTS = CHECKOUT / "benchmarks" / "results"
 OUT = CHECKOUT / "build" / "claims"
 MADE = re.compile(r"^Made with reducekit (\d+)\.(\d+)\S* .*$", re.MULTILINE)
-"""The line that says of which version a page is."""
+"""The line with the version of a page."""
 
 
 class Part(NamedTuple):
@@ -87,7 +87,7 @@ def version_of(tool: str) -> str:
 
 
 def stamp(tools: str, seconds: float) -> str:
-    """Return the line that says of which version, day and tools a page is."""
+    """Return the line with the version, the day and the tools of a page."""
     git = ["git", "-C", str(CHECKOUT), "rev-parse", "--short", "HEAD"]
     commit = subprocess.run(git, capture_output=True, text=True, check=False).stdout.strip()
     versions = [f"Python {platform.python_version()}", *map(version_of, tools.split())]
