@@ -4,10 +4,9 @@
     make claims PARTS='scaling texts'        # these
     make claims CASES=FOLDER AIGER=FOLDER    # with cases, or a built tool, of others
 
-A part is a page of `results/` with the command that prints it, or that writes it to `$OUT`. What is
-written by hand stays: all above the line with the version, the day and the tools.
-Parts that are done for this version are skipped, so a run that was stopped goes on where it was.
-A part that needs a folder that is not given is skipped, and named.
+A part is a page of `results/` and the command that prints it or writes it to `$OUT`. A page keeps
+its text above the line with the version, the day and the tools. Parts of this version are skipped,
+so the same command continues a run that was stopped. Parts without their folder are skipped, too.
 """
 
 import argparse
@@ -76,7 +75,7 @@ PARTS = (
 
 
 def version_of(tool: str) -> str:
-    """Return a tool with its version: a package's, or what the program says first."""
+    """Return a tool with its version: of the package, or the first that the program prints."""
     with suppress(metadata.PackageNotFoundError):
         return f"{tool} {metadata.version(tool)}"
     if not shutil.which(tool):
@@ -98,7 +97,7 @@ def stamp(tools: str, seconds: float) -> str:
 
 
 def merged(old: str, made: str, line: str) -> str:
-    """Return a page: what stands above the stamp of the old one, a stamp, and what was made."""
+    """Return a page: the text above the stamp of the old one, a new stamp, and the tables."""
     title, _, rest = made.partition("\n") if made.startswith("# ") else ("", "", made)
     found = MADE.search(old)
     head = old[: found.start()].strip() if found else title
@@ -112,7 +111,7 @@ def current(page: Path) -> bool:
 
 
 def make(part: Part) -> bool:
-    """Make a page; return whether it worked. What it wrote beside the page is published, too."""
+    """Make a page and the files that go with it; return whether it worked."""
     OUT.mkdir(parents=True, exist_ok=True)
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     begin = time.time()
