@@ -69,10 +69,15 @@ def positive(given: object) -> int:
     return _whole(given, 1, None)
 
 
+def processors() -> int:
+    """Return how many processors this process may use; of all, where a system cannot say."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def jobs(given: object) -> int:
     """Return a number of jobs; `auto`: one for each processor."""
     if given == "auto":
-        return min(MOST_JOBS, len(os.sched_getaffinity(0)))
+        return min(MOST_JOBS, processors())
     return _whole(given, 1, MOST_JOBS, " or auto")
 
 

@@ -1,7 +1,8 @@
 """Runs checks as child processes in a single-threaded event loop.
 
 CPU time per run: subprocess 0.4 ms, with a `preexec_fn` 1.5 ms (which rules out vfork), this loop
-about 0.25 ms. Hence it uses posix_spawn(3), pidfd_open(2) and epoll(7) directly.
+about 0.25 ms. Hence it uses posix_spawn(3), pidfd_open(2) and epoll(7) directly; where there is no
+pidfd_open, it asks for the state of its children every few milliseconds.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import errno
 import math
 import os
-import select
+import selectors
 import signal
 import time
 from collections.abc import Sequence
@@ -48,6 +49,8 @@ _RETRY = 0.1  # seconds between attempts to start what could not be started
 _FORKED = 0.02  # seconds; forks begun before limits were set have completed by then
 _OF_OTHERS = 4.0  # times as long as the commands before a patient one may that take, and longer
 _GLANCE = 0.5  # seconds; during a longer sleep, a stop would go unnoticed
+_PIDFD = hasattr(os, "pidfd_open")  # only Linux has it
+_POLL = 0.002  # seconds between looks at children without it
 
 
 class _BusyError(ExecutorError):
@@ -64,7 +67,8 @@ class _Check:
 
     __slots__ = (
         "cancelled", "deadline", "later", "limit", "limits", "lost", "order", "outcomes", "pid",
-        "pidfd", "recheck", "retries", "slot", "spared", "started", "streams", "text", "ticket",
+        "pidfd", "recheck", "retries", "slot", "spared", "started", "status", "streams", "text",
+        "ticket",
     )  # fmt: skip
 
     def __init__(
@@ -80,6 +84,8 @@ class _Check:
         self.cancelled = False
         self.limit: Literal["time", "output"] | None = None
         self.pid = self.pidfd = -1
+        self.status: int | None = None
+        """The wait status of a command that was reaped already, as it had no `pidfd`."""
         self.streams: list[Stream] = []
         self.started = 0.0
         self.spared = 0.0
@@ -161,7 +167,7 @@ class LocalExecutor(Executor):
         self._marked = os.environ.get(marks.VARIABLE, "")
         self._watchdog = Watchdog(run, self._directory.path, self._null)
         self._reaper = marks.ChildReaper()
-        self._epoll = select.epoll()
+        self._selector = selectors.DefaultSelector()
         self._suspensions = Suspensions()
         self._adopted_before = marks.adopting()
         marks.set_adopting(True)
@@ -181,7 +187,7 @@ class LocalExecutor(Executor):
         For callers that also wait for something else. Time limits have no events, so call `wait`
         every few milliseconds while checks run.
         """
-        return self._epoll.fileno()
+        return self._selector.fileno()  # of epoll or kqueue
 
     def submit(self, ticket: int, text: bytes, limits: Limits) -> None:
         """Start a check of `text`; the caller chooses `ticket`, a number not in use.
@@ -253,7 +259,7 @@ class LocalExecutor(Executor):
         for fd in (*self._by_fd, *self._fds):
             os.close(fd)
         self._by_fd.clear()
-        self._epoll.close()
+        self._selector.close()
         for slot in self._slots:
             slot.close()
         if not self._adopted_before:
@@ -338,14 +344,16 @@ class LocalExecutor(Executor):
             # On the input the limit says nothing: it is that for programs of unknown speed.
             wall = min(wall, _OF_OTHERS * max(each.seconds for each in check.outcomes))
         check.deadline = check.started + wall + check.spared
-        try:
-            check.pidfd = os.pidfd_open(pid)
-        except OSError as error:
-            kill_group(pid)
-            os.waitpid(pid, 0)
-            self._leaders.discard(pid)
-            raise ExecutorError.of("cannot watch a process", error) from None
-        self._watch(check, check.pidfd)
+        check.status = None
+        if _PIDFD:
+            try:
+                check.pidfd = os.pidfd_open(pid)
+            except OSError as error:
+                kill_group(pid)
+                os.waitpid(pid, 0)
+                self._leaders.discard(pid)
+                raise ExecutorError.of("cannot watch a process", error) from None
+            self._watch(check, check.pidfd)
         for stream in check.streams:
             self._watch(check, stream.fd)
 
@@ -386,19 +394,22 @@ class LocalExecutor(Executor):
 
     def _watch(self, check: _Check, fd: int) -> None:
         self._by_fd[fd] = check
-        self._epoll.register(fd, select.EPOLLIN)
+        self._selector.register(fd, selectors.EVENT_READ)
 
     def _drop(self, fd: int) -> None:
         if self._by_fd.pop(fd, None) is not None:
-            self._epoll.unregister(fd)
+            self._selector.unregister(fd)
             os.close(fd)
 
     def _turn(self, timeout: float) -> None:
         """Handle the events within `timeout` seconds, at least once."""
         ended = []
-        events = self._epoll.poll(timeout)
+        if not _PIDFD:
+            timeout = min(timeout, _POLL)
+        events = self._selector.select(timeout)
         self._allow_for(self._suspensions.look(timeout))
-        for fd, _ in events:
+        for key, _ in events:
+            fd = key.fd
             check = self._by_fd.get(fd)
             if check is None:
                 continue
@@ -408,6 +419,8 @@ class LocalExecutor(Executor):
                 ended.append(check)
             else:
                 self._read(check, fd)
+        if not _PIDFD:
+            ended = [each for each in (*self._checks.values(), *self._dying) if _reaped(each)]
         for check in ended:
             self._end(check)
         parked, self._parked = self._parked, []
@@ -460,7 +473,7 @@ class LocalExecutor(Executor):
                     check.limit = check.limit or "output"
         self._drop(check.pidfd)
         check.pidfd = -1
-        _, wait_status = os.waitpid(check.pid, 0)
+        wait_status = os.waitpid(check.pid, 0)[1] if check.status is None else check.status
         self._leaders.discard(check.pid)
         check.pid = -1
         check.recheck = math.inf
@@ -493,6 +506,14 @@ class LocalExecutor(Executor):
         # It is asked where it matters only: it reads all that the programs print.
         unresolved = oracle.resolves and not judged and oracle.criterion.unresolved(check.outcomes)
         self._ready.append(Finished(check.ticket, bool(judged), tuple(check.outcomes), unresolved))
+
+
+def _reaped(check: _Check) -> bool:
+    """Reap the command of a check if it has exited; return whether it has."""
+    if check.pid > 0:
+        pid, status = os.waitpid(check.pid, os.WNOHANG)
+        check.status = status if pid else None
+    return check.pid > 0 and check.status is not None
 
 
 def _killed_from_outside(outcome: Outcome) -> bool:

@@ -67,11 +67,11 @@ class Mark(NamedTuple):
 
 def limits_usable() -> bool:
     """Return whether limits can carry marks: no, if this process already has the mark of a run."""
-    if resource.getrlimit(LIMIT) != (NONE, NONE):
-        return False
     try:
+        if not hasattr(resource, "prlimit") or resource.getrlimit(LIMIT) != (NONE, NONE):
+            return False
         resource.setrlimit(LIMIT, (NONE, NONE))
-    except (OSError, ValueError):  # some sandboxes support only a few limits
+    except (OSError, ValueError):  # some sandboxes and systems support only a few limits
         return False
     return True
 
@@ -107,7 +107,9 @@ def read(path: str) -> bytes:
 
 def processes() -> list[int]:
     """Return the ids of all processes."""
-    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    with suppress(FileNotFoundError):  # only Linux has this folder
+        return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    return []
 
 
 _SET_CHILD_SUBREAPER, _GET_CHILD_SUBREAPER = 36, 37  # linux/prctl.h
@@ -129,7 +131,8 @@ def set_adopting(on: bool) -> None:
 
 
 def _prctl(option: int, argument: object) -> None:
-    ctypes.CDLL(None, use_errno=True).prctl(option, argument, 0, 0, 0)
+    with suppress(AttributeError):  # only Linux has it
+        ctypes.CDLL(None, use_errno=True).prctl(option, argument, 0, 0, 0)
 
 
 class ChildReaper:

@@ -217,6 +217,7 @@ def clean_up(run: int, directory: str) -> None:
 
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_PATH = getattr(os, "O_PATH", os.O_RDONLY)  # only Linux opens what it may not read
 
 
 def remove(path: str) -> bool:
@@ -305,14 +306,14 @@ def _open(name: str, folder: int) -> int:
 
 def _mount(fd: int) -> bytes:
     """Return the mount ID from proc_pid_fdinfo(5): st_dev does not reveal bind mounts."""
-    with open(f"/proc/self/fdinfo/{fd}", "rb", buffering=0) as file:
-        return file.read().partition(b"mnt_id:")[2].partition(b"\n")[0]
+    shown = marks.read(f"/proc/self/fdinfo/{fd}")  # only Linux has it, and bind mounts
+    return shown.partition(b"mnt_id:")[2].partition(b"\n")[0] or b"%d" % os.fstat(fd).st_dev
 
 
 def _let_in(name: str, folder: int) -> None:
     """Give ourselves all permissions on a directory, but never on the target of a link."""
     with suppress(OSError):
-        fd = os.open(name, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
+        fd = os.open(name, _PATH | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
         try:
             if os.fstat(fd).st_mode & 0o700 != 0o700:
                 os.chmod(f"/proc/self/fd/{fd}", 0o700)

@@ -91,7 +91,8 @@ Wanted = dict[int, tuple[int, int]]  # kinds of limits, with soft and hard value
 
 def inherited_limits() -> Wanted:
     """Return our limits that can be changed temporarily: every child would inherit them."""
-    kinds = resource.RLIMIT_CPU, resource.RLIMIT_AS, resource.RLIMIT_CORE, marks.LIMIT
+    kinds = [resource.RLIMIT_CPU, resource.RLIMIT_AS, resource.RLIMIT_CORE]
+    kinds += [marks.LIMIT] * marks.limits_usable()
     return {kind: resource.getrlimit(kind) for kind in kinds}
 
 
@@ -154,7 +155,7 @@ def posix_spawn(
 
 def limit(pid: int, later: Wanted) -> None:
     """Set the limits that could not be inherited, also on processes that were started meanwhile."""
-    waiting = [pid] if later else []
+    waiting = [pid] if later and hasattr(resource, "prlimit") else []
     while waiting:
         pid = waiting.pop()
         with suppress(ProcessLookupError, PermissionError):  # exited, or another user's

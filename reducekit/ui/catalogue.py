@@ -7,7 +7,6 @@ graphs: on a file of clauses, which is a list, HDD is ddmin.
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 from collections.abc import Mapping, Sequence
@@ -20,6 +19,7 @@ from reducekit.errors import ReducekitError
 from reducekit.format import Format, Pass
 from reducekit.hunt.inputs import own_generation
 from reducekit.offers import FormatOption
+from reducekit.quantities import processors
 from reducekit.runtime import __version__
 from reducekit.search.problem import Graph, Items, Problem, Tree
 from reducekit.search.strategy import Strategy
@@ -82,7 +82,7 @@ def catalogue() -> dict[str, Any]:
         "strategies": registry.names(registry.STRATEGIES),
         "default_strategy": registry.DEFAULT,
         "programs": [name for name in _SOLVERS if shutil.which(name)],
-        "processors": len(os.sched_getaffinity(0)),
+        "processors": processors(),
     }
 
 

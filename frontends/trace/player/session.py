@@ -145,6 +145,8 @@ class Session(Closing):
     def _open(self) -> None:
         """Start the server, and wait until it has loaded the library."""
         path = self.setup.library.path
+        if not hasattr(os, "memfd_create"):
+            raise UsageError("only Linux replays traces in a library: replay with a program, --cmd")
         fds: list[int] = []
         try:
             ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)

@@ -200,6 +200,8 @@ def _keep_out_current_folder() -> None:
 
 def _in_memory(text: str, mode: int = 0o400) -> int:
     """Return a file that ends with this process: nothing of it is ever on a disk."""
+    if not hasattr(os, "memfd_create"):
+        raise UsageError("--cluster needs Linux: leave it out, and use --jobs")
     fd = os.memfd_create("reducekit")
     os.write(fd, text.encode())
     os.fchmod(fd, mode)
