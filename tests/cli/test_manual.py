@@ -33,9 +33,26 @@ def options_of(*names: str) -> set[str]:
     return {each for param in command.params for each in param.opts if each.startswith("-")}
 
 
-@pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
-def test_completion_scripts(shell: Shell, name: str) -> None:
-    assert "_REDUCEKIT_COMPLETE" in shell("completion", name).out
+COMPLETING = {
+    "bash": """. ./script; COMP_WORDS=(reducekit smt2 in.smt2 --strat); COMP_CWORD=3
+        _reducekit_completion reducekit; echo ${COMPREPLY[@]}""",
+    "zsh": """compdef() { found=$1 }; _describe() { print -r -- ${(P)3} }; . ./script
+        words=(reducekit smt2 in.smt2 --strat) CURRENT=4; $found""",
+    "fish": "source script; complete -C 'reducekit smt2 in.smt2 --strat'",
+}
+SHELLS = ["bash", *(pytest.param(each, marks=pytest.mark.debian(each)) for each in ("zsh", "fish"))]
+
+
+@pytest.mark.parametrize("name", SHELLS)
+def test_shells_complete(shell: Shell, tmp_path: Path, name: str) -> None:
+    (tmp_path / "script").write_text(shell("completion", name).out)
+    folder = Path(sys.executable).parent  # with the program `reducekit`
+    done = subprocess.run(
+        [name, *(["-f"] if name == "zsh" else []), "-c", COMPLETING[name]], cwd=tmp_path,
+        env={"PATH": f"{folder}:{os.environ['PATH']}", "HOME": str(tmp_path)},
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert "--strategy" in done.stdout, done
 
 
 @pytest.mark.parametrize(
