@@ -6,6 +6,9 @@ A case is a folder with an `input.smt2` and an `oracle`. The reference is a file
 columns: `case`, and those that `--columns SIZE,CHECKS` names (tokens and oracle runs of a
 published reducer), or a file as `benchmarks.side_by_side` writes it. TABLE.md and TABLE.tsv are
 written after every case, and with `--resume`, cases in TABLE.tsv are not run again.
+
+`ideal s` is the processor time of the oracle on the accepted candidates alone, each run once: what
+a reduction would cost that proposes nothing else.
 """
 
 import argparse
@@ -14,6 +17,7 @@ import fnmatch
 import math
 import os
 import re
+import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
@@ -21,6 +25,7 @@ from pathlib import Path
 
 import msgspec
 
+from benchmarks.measure import run as run_command
 from reducekit.api import reduce
 from reducekit.events import Accepted, Checked, Event
 from reducekit.format import Effort
@@ -55,6 +60,8 @@ class Row:
     """Checks until so much of the size was left; -1: never."""
     level: int = -1
     """Checks until it was no larger than the other reducer's result; -1: never, or not known."""
+    ideal: float = -1.0
+    """Seconds of the oracle on the accepted candidates alone; -1: not known."""
 
 
 def tokens(text: bytes) -> int:
@@ -67,18 +74,32 @@ def size_of(text: bytes, unit: str) -> int:
     return tokens(text) if unit == "tokens" else len(text)
 
 
+def ideal(oracle: Path, accepted: Sequence[bytes]) -> float:
+    """Return the CPU seconds of the oracle on each of some texts."""
+    with tempfile.TemporaryDirectory() as folder:
+        seconds = 0.0
+        for number, text in enumerate(accepted):
+            file = Path(folder) / f"{number}.smt2"
+            file.write_bytes(text)
+            seconds += run_command([oracle, file]).cpu
+            file.unlink()
+    return seconds
+
+
 def run(case: Path, effort: Effort, cap: float, unit: str, other: int | None) -> Row:
     """Reduce a case that another reducer reduced to `other`."""
-    source = case / "input.smt2"
+    source, oracle = case / "input.smt2", (case / "oracle").resolve()
     text = source.read_bytes()
     reached = dict.fromkeys(_SHARES, -1)
     checks, level = 0, -1
+    accepted: list[bytes] = []
 
     def listen(event: Event) -> None:
         nonlocal checks, level
         if isinstance(event, Checked):
             checks += not event.remembered
         elif isinstance(event, Accepted):
+            accepted.append(event.text)
             for share in _SHARES:
                 if reached[share] < 0 and len(event.text) <= share * len(text):
                     reached[share] = checks
@@ -88,7 +109,7 @@ def run(case: Path, effort: Effort, cap: float, unit: str, other: int | None) ->
     begin, before = time.monotonic(), os.times()
     report = reduce(
         text,
-        oracle=[str((case / "oracle").resolve())],
+        oracle=[str(oracle)],
         listen=listen,
         effort=effort,
         max_time=cap,
@@ -113,6 +134,7 @@ def run(case: Path, effort: Effort, cap: float, unit: str, other: int | None) ->
         tenth,
         hundredth,
         level,
+        round(ideal(oracle, accepted), 3),
     )
 
 
@@ -173,11 +195,14 @@ def table(
     yield f"- Geometric means: {mean([size(row) for row in rows]):.1f} {unit},"
     yield f"  {mean([max(1, row.checks) for row in rows]):.1f} checks,"
     yield f"  {mean([max(0.01, row.cpu) for row in rows]):.2f} s of CPU."
+    paths = [row.cpu / max(0.001, row.ideal) for row in rows if row.ideal >= 0]
+    yield f"- CPU over that of the ideal path, {len(paths)} cases: {mean(paths):.2f} by geometric"
+    yield f"  mean; {sum(path > 4 for path in paths)} are above 4."
     yield f"- Not verified: {sum(not row.verified for row in rows)};"
     yield f"  stopped early: {sum(row.capped for row in rows)}.\n"
     shown = ("50 %", "10 %", "1 %", "as small", "other", "its checks")
-    yield f"| case | {unit} in | {unit} | checks | CPU s | {' | '.join(shown)} |"
-    yield "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
+    yield f"| case | {unit} in | {unit} | checks | CPU s | ideal s | {' | '.join(shown)} |"
+    yield "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
     for row in rows:
         begin = row.tokens_in if unit == "tokens" else row.bytes_in
         until = " | ".join(
@@ -186,9 +211,10 @@ def table(
         other = others.get(row.case)
         theirs = "- | -" if other is None else f"{other[0]:,} | {other[1]:,}"
         late = " (stopped)" if row.capped else ""
+        path = "-" if row.ideal < 0 else f"{row.ideal:.2f}"
         yield (
             f"| {row.case} | {begin:,} | {size(row):,}{late} | {row.checks:,} | {row.cpu:.1f}"
-            f" | {until} | {theirs} |"
+            f" | {path} | {until} | {theirs} |"
         )
 
 
