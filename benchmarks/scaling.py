@@ -5,18 +5,50 @@
 All runs of the oracle take equally long; time is counted in them. `one success`
 is what picire and the classic C-Vise do with as many candidates of halving sizes
 as there are workers: the first success in order is kept, the others are lost.
+
+The second table is of whole reductions of SMT-LIB scripts of 4 KB, whose failure needs some pairs
+of operators. Their search is one sequence, in which a candidate depends on all verdicts before it.
+So only the likely verdicts are assumed, and there is a bound: if each check succeeds with chance p,
+whatever is known, then `w` workers on the w most likely candidates of the tree of verdicts settle
+as many checks at a time, on average, as the sum of the chances that these are needed.
 """
 
+import re
 from collections.abc import Callable
+from heapq import heappop, heappush
 from random import Random
+from statistics import geometric_mean, mean
 from typing import NamedTuple
 
+from benchmarks.make_input import OPERATORS, RELATIONS, generate
+from reducekit.events import Checked, Event
+from reducekit.executors.executor import Finished, InProcess
+from reducekit.frontends.smt2 import Smt2
+from reducekit.frontends.smt2.language.commands import head_of
+from reducekit.frontends.smt2.language.parser import parse
+from reducekit.reduction import Reduction
+from reducekit.run import Limits
 from reducekit.strategies.adaptive import adaptive
 from tests.simulator import Droppable, simulate_parallel
 
 WIDTHS = (1, 2, 8, 32, 128)
 ITEMS = 5000
 SEEDS = range(3)
+SCRIPTS = range(2000, 2030)
+"""Seeds of scripts; `_LEAST_CHANCE` was chosen on those from 1000 to 1049."""
+_PAIR = re.compile(
+    rb"\((%s) (?:[^\s()]+ )?\((%s) "
+    % (
+        (
+            b"|".join(
+                re.escape(each.encode()) for each in (*OPERATORS, *RELATIONS, "bvnot", "ite", "mix")
+            ),
+        )
+        * 2
+    )
+)
+"""An operator with another below it."""
+_COMMANDS = frozenset(b"set-logic declare-fun define-fun assert check-sat".split())
 Interesting = Callable[[frozenset[int]], bool]
 
 
@@ -104,8 +136,78 @@ def ours(problem: Problem, width: int) -> Cost:
     return Cost(found.steps, found.runs)
 
 
+class Simulated(InProcess):
+    """An executor with a clock: all checks that are submitted together end after one more run."""
+
+    now = 0
+
+    def wait(self, timeout: float | None = None) -> list[Finished]:
+        """Let all checks end."""
+        self.now += bool(self._waiting)
+        ended = list[Finished]()
+        while self._waiting:
+            ended += super().wait(timeout)
+        return ended
+
+
+def reduced(seed: int, width: int) -> tuple[Cost, float]:
+    """Reduce a script; return its cost, and the share of the checks that succeeded."""
+    text, dice, verdicts = generate(seed, 4000), Random(seed), list[bool]()
+    pairs = sorted({found[0] for found in _PAIR.finditer(text)})
+    needed = dice.sample(pairs, min(len(pairs), dice.choice((2, 4, 8))))
+
+    def interesting(text: bytes) -> bool:
+        document = parse(text)  # solvers end at an unknown command
+        known = all(head_of(document, node) in _COMMANDS for node in document.children(0))
+        return known and all(each in text for each in needed)
+
+    def listen(event: Event) -> None:
+        if isinstance(event, Checked) and not event.remembered:
+            verdicts.append(event.interesting)
+
+    executor = Simulated(interesting, width)
+    Reduction(Smt2(), adaptive, executor, lambda seconds: Limits(), width=width, listen=listen).run(
+        text, 0.05
+    )
+    return Cost(executor.now, executor.runs), mean(verdicts)
+
+
+def bound(chance: float, width: int) -> float:
+    """Return how many checks are settled at a time at most, as said above."""
+    tree, total = [-1.0], 0.0
+    for _ in range(width):
+        needed = -heappop(tree)
+        total += needed
+        heappush(tree, -needed * chance)
+        heappush(tree, -needed * (1 - chance))
+    return total
+
+
+def scripts() -> None:
+    """Print the table of whole reductions."""
+    print(f"\n{len(SCRIPTS)} scripts of 4 KB; sums, and geometric means of the speed-ups.\n")
+    print("| workers | time / runs | speed-up | bound |\n|---:|---:|---:|---:|", flush=True)
+    alone = [reduced(seed, 1) for seed in SCRIPTS]
+    for width in (1, 8, 32):
+        found = (
+            [reduced(seed, width)[0] for seed in SCRIPTS] if width > 1 else [a for a, _ in alone]
+        )
+        speed = geometric_mean(
+            one.steps / many.steps for (one, _), many in zip(alone, found, strict=True)
+        )
+        steps, runs = (sum(cost[at] for cost in found) for at in (0, 1))
+        most = geometric_mean(bound(share, width) for _, share in alone)
+        print(f"| {width} | {steps:,} / {runs:,} | {speed:.2f}x | {most:.2f}x |", flush=True)
+    print(f"\nOf the checks {100 * mean(share for _, share in alone):.0f} % succeed.")
+    rates = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3)
+    print("\n| workers | " + " | ".join(f"{100 * each:.0f} % succeed" for each in rates) + " |")
+    print("|---:|" + "---:|" * len(rates))
+    for width in (8, 32):
+        print(f"| {width} | " + " | ".join(f"{bound(each, width):.1f}x" for each in rates) + " |")
+
+
 def main() -> None:
-    """Print the table."""
+    """Print the tables."""
     print("# What many workers gain\n")
     print(
         f"{ITEMS:,} items; means of {len(SEEDS)} inputs; time in runs of the oracle, all equally\n"
@@ -125,6 +227,7 @@ def main() -> None:
                 first = first or steps
                 cells.append(f"{steps:.0f} / {runs:.0f} ({first / steps:.1f}x)")
             print(f"| {name} | {label} | " + " | ".join(cells) + " |", flush=True)
+    scripts()
 
 
 if __name__ == "__main__":
