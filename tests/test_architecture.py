@@ -16,7 +16,7 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 
 # The rooms of the house, and the rooms whose modules each may import (besides
 # its own). A module is in the room with the longest matching name. The engine
-# finds frontends and strategies by entry points, so no engine room names them.
+# finds frontends and strategies by name (`registry`), so no engine room imports them.
 BASE = (
     "reducekit.change",
     "reducekit.delta",
@@ -102,7 +102,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "reducekit.oracle",
     ),
     "reducekit.journal": (*BASE, "reducekit.oracle"),
-    # Where formats and strategies are found: by entry points, never by name.
+    # Where formats and strategies are found: by a table of names and by entry points.
     "reducekit.registry": (*BASE, "reducekit.format", "reducekit.search"),
     # Ties the above together: passes to a fixpoint.
     "reducekit.reduction": (

@@ -6,6 +6,7 @@ import os
 import sys
 
 from reducekit import NOTHING_YET
+from reducekit.runtime import loading
 
 _USAGE = 2
 INTERRUPTED = 130  # the exit code after a signal
@@ -19,7 +20,8 @@ def main() -> None:
         sys.exit(complete(os.environ["_REDUCEKIT_COMPLETE"]))
     try:
         # Imported here, as imports take time and Ctrl-C must work meanwhile.
-        from reducekit.cli.process import Interrupts, output_trouble, prepare, say
+        with loading():
+            from reducekit.cli.process import Interrupts, output_trouble, prepare, say
 
         output_open = prepare()
         interrupts = Interrupts()
@@ -31,8 +33,9 @@ def main() -> None:
         finally:
             os._exit(INTERRUPTED)
     # From here on, early signals are recorded.
-    from reducekit.cli.group import invoke
-    from reducekit.cli.process import ProcessContext
+    with loading():
+        from reducekit.cli.group import invoke
+        from reducekit.cli.process import ProcessContext
 
     code = invoke(sys.argv[1:], ProcessContext(interrupts, output_open))
     trouble = output_trouble()

@@ -17,7 +17,7 @@ from reducekit import NOTHING_YET, registry
 from reducekit.cli.command import Coloured, files, for_file
 from reducekit.cli.process import INTERRUPTED, ProcessContext, say
 from reducekit.errors import ReducekitError, lack_of_resources, missing_package
-from reducekit.runtime import __version__
+from reducekit.runtime import __version__, loading
 
 _COMMANDS = {
     "bisect": "Find the version of a solver since which a file fails.",
@@ -65,14 +65,16 @@ class _Commands(Coloured, click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name in _COMMANDS:
-            module = import_module(f"reducekit.cli.{_MODULES.get(cmd_name, cmd_name)}")
+            with loading():
+                module = import_module(f"reducekit.cli.{_MODULES.get(cmd_name, cmd_name)}")
             command = getattr(module, cmd_name)
             assert isinstance(command, click.Command)
             return command
         if registry.known(registry.FRONTENDS, cmd_name):
-            from reducekit.cli.reduce import command_for
+            with loading():
+                from reducekit.cli.reduce import command_for
 
-            return command_for(cmd_name)
+                return command_for(cmd_name)
         return None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -116,10 +118,9 @@ class _Commands(Coloured, click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
-        known = self.list_commands(ctx)
         if ctx.resilient_parsing and not os.path.isfile(name):  # in shell completion
             return super().resolve_command(ctx, args)
-        if name in known or registry.known(registry.FRONTENDS, name):
+        if name in _COMMANDS or registry.known(registry.FRONTENDS, name):
             return super().resolve_command(ctx, args)
         if os.path.exists(name) or name == "-":
             # A file in place of a command is reduced if its format is unambiguous.
@@ -128,6 +129,7 @@ class _Commands(Coloured, click.Group):
             raise click.UsageError(f"{name} is neither a file nor a command.", ctx)
         import difflib  # here and below, modules that only an error needs
 
+        known = self.list_commands(ctx)
         close = difflib.get_close_matches(name, known, 1)
         hint = f" Did you mean {close[0]}?" if close else ""
         raise click.UsageError(

@@ -170,8 +170,8 @@ def command_for(name: str) -> click.Command:
             f"reducekit {name} in{frontend.suffix} --cmd './solver --opt'",
             f"reducekit {name} in{frontend.suffix} --oracle ./test.sh -o small{frontend.suffix}",
         ),
+        epilog=f"Algorithms: {', '.join(sorted(registry.OURS[registry.STRATEGIES]))}.",
         help=f"Reduce {frontend.title or name} and keep the failure.\n\n{frontend.help}".strip(),
-        epilog=f"Algorithms: {', '.join(registry.names(registry.STRATEGIES))}.",
     )(add_options(callback))
 
 
