@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 Template: TypeAlias = tuple[bytes | int, ...]
@@ -20,8 +19,7 @@ class Edit(NamedTuple):
     template: Template
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """Edits that are applied together or not at all.
 
     What the edits need in order to leave a valid text (a declaration needs its users gone, a push

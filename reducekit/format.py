@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, TypeAlias
 
 from reducekit.change import Change
 from reducekit.document import Document
@@ -146,8 +146,7 @@ Found: TypeAlias = Problem | Iterable[Change] | None
 """What there is to search in a text: changes that are independent of each other, or a problem."""
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionPass:
+class FunctionPass(NamedTuple):
     """A pass made of a function by `pass_` or `when`."""
 
     name: str

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import signal
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
-from typing import Literal, Protocol, Self
+from typing import Literal, NamedTuple, Protocol, Self
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(NamedTuple):
     """Limits of each single run of a command; None means no limit.
 
     `wall` and `cpu` are seconds. `cpu` and `memory` (bytes of address space) apply to each process
@@ -23,8 +21,7 @@ class Limits:
     output: int = 8 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """The outcome of one run: exactly one of `status` and `signal` is not None.
 
     `limit` names the limit that ended the run, whatever signal was used for it: "time" (wall or

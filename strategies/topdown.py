@@ -11,6 +11,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from reducekit.change import Change
 from reducekit.search.problem import NOTHING, Divisible, Items, Move, Search, Tree
@@ -28,8 +29,7 @@ _NODE = (1 << _SHIFT) - 1
 _HEAVIEST = (1 << 31) - 1
 
 
-@dataclass(frozen=True, slots=True)
-class Pending:
+class Pending(NamedTuple):
     """Nodes to come, as a queue by weight, of equal ones by number; the greatest is next.
 
     Sorted arrays of weight and node in one number, each with how much of it is left. A new array is

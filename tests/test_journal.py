@@ -11,7 +11,6 @@ import sys
 import textwrap
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -48,7 +47,7 @@ def head_of(text: bytes = INPUT, **changes: Any) -> Head:
         criterion="exit status 3",
         settings={"width": "8"},
     )
-    return replace(head, **changes)
+    return head._replace(**changes)
 
 
 def begin(path: Path, text: bytes = INPUT, *, resume: bool = False) -> Journal:
@@ -248,7 +247,7 @@ def test_the_golden_runs(tmp_path: Path) -> None:
     assert golden.runs == (tuple(first), tuple(first[:1]))
     assert golden.whole
     with begin(tmp_path / "j", resume=True) as journal:
-        journal.golden([[replace(first[0], stderr=b"x" * 100_000)]])
+        journal.golden([[first[0]._replace(stderr=b"x" * 100_000)]])
     golden = load(tmp_path / "j").golden
     assert golden is not None
     assert golden.runs[0][0].stderr == b"x" * 65536

@@ -4,7 +4,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 
 from benchmarks.faults.field import LIMITS, Case, shown
@@ -152,7 +152,7 @@ def reduce_case(
             frontend,
             strategy(by),
             executor,
-            partial(limits_for, criterion, replace(LIMITS, wall=None)),
+            partial(limits_for, criterion, LIMITS._replace(wall=None)),
             repeats=1,
             effort=effort,
             budget=Budget(seconds=cap),

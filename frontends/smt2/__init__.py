@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from reducekit.diagram import Diagram
 from reducekit.errors import ParseError, UsageError
 from reducekit.format import Format, FormatCheck, Schedule, by_size
-from reducekit.frontends.smt2.diagram import diagram
 from reducekit.frontends.smt2.language.commands import (
     fingerprint,
     head_of,
@@ -20,12 +18,15 @@ from reducekit.frontends.smt2.language.commands import (
 from reducekit.frontends.smt2.language.parser import parse
 from reducekit.frontends.smt2.language.validity import notes, problems
 from reducekit.frontends.smt2.language.view import ScriptView
-from reducekit.frontends.smt2.passes.phases import paper_schedule
 from reducekit.frontends.smt2.passes.spelling import Layout, pretty
 from reducekit.frontends.smt2.passes.syntax import hierarchy, identifiers, local, sub_trees, syntax
 from reducekit.frontends.smt2.schedule import own_schedule
-from reducekit.offers import FormatOption, Generation, Part, Probe
+from reducekit.option import FormatOption
 from reducekit.search.strategy import Passes
+
+if TYPE_CHECKING:
+    from reducekit.diagram import Diagram
+    from reducekit.offers import Generation, Part, Probe
 
 _COMMAND = re.compile(rb"^\(\s*(?:set-logic|set-info|declare-|define-|assert)\b", re.MULTILINE)
 _MISREAD = re.compile(
@@ -138,9 +139,11 @@ class Smt2(Format):
         return variant(text, number)
 
     def guesses(self, text: bytes, good: Sequence[Probe], bad: Probe | None) -> list[bytes]:
+        if bad is None:
+            return []
         from reducekit.frontends.smt2.answers.assertions import guesses
 
-        return [] if bad is None else guesses(text, good, bad)
+        return guesses(text, good, bad)
 
     def rejects(self, line: str, *, well_formed: bool) -> bool:
         from reducekit.frontends.smt2.answers.failures import rejects
@@ -166,6 +169,8 @@ class Smt2(Format):
         if passes in ("syntax", "exhaustive"):
             closing = (identifiers, sub_trees, local) if passes == "exhaustive" else ()
             return Schedule(prepare=(Layout(),), rounds=(syntax,), closing=closing)
+        from reducekit.frontends.smt2.passes.phases import paper_schedule
+
         return replace(paper_schedule(), prepare=(Layout(),))
 
     def order(self, text: bytes) -> Any:
@@ -248,6 +253,8 @@ class Smt2(Format):
         return GENERATION
 
     def diagram(self, view: ScriptView) -> Diagram:
+        from reducekit.frontends.smt2.diagram import diagram
+
         return diagram(view.script)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
@@ -204,7 +203,7 @@ class Traces(Offering):
 
         def guarded(oracle: Oracle, jobs: int) -> Executor:
             judged = without_slips(oracle.criterion, model.classify, lawful=lawful)
-            executor = opener(replace(oracle, criterion=judged), jobs)
+            executor = opener(oracle._replace(criterion=judged), jobs)
             if not lawful or judged is oracle.criterion:
                 return executor
             return ContractExecutor(

@@ -59,8 +59,7 @@ def replay_oracle(
     serve = partial(ReplayServer, library, patch=patch, check_results=target.check_returns)
     # Of the failure that the user describes, the way in which a replay ends is no part.
     described = any(request.failure[name] not in (None, (), []) for name in _OTHER_FAILURES)
-    limits = replace(
-        DEFAULT_LIMITS,
+    limits = DEFAULT_LIMITS._replace(
         wall=request.limits.wall or DEFAULT_LIMITS.wall,
         cpu=request.limits.cpu or DEFAULT_LIMITS.cpu,
     )
@@ -144,8 +143,7 @@ def replay_oracle(
             frontend,
             (*program, "replay", *replace(target, model=api).played_by, *returns),
             opener,
-            replace(
-                request.limits,
+            request.limits._replace(
                 cpu=request.limits.cpu or DEFAULT_LIMITS.cpu,
                 memory=request.limits.memory or DEFAULT_LIMITS.memory,
             ),

@@ -340,7 +340,7 @@ class Bisection:
     def _limits(self, wall: float | None) -> Limits:
         given = self._options.failure.limits()
         chosen = next(each for each in (wall, given.wall, _SECONDS) if each is not None)
-        return replace(given, wall=chosen)
+        return given._replace(wall=chosen)
 
     def _shell_line(self, number: int) -> str:
         reduced = self._report.reduced

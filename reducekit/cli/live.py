@@ -56,7 +56,7 @@ def _message(event: Event) -> str | None:
     return None
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Plain(Watcher):
     """Prints a line for each pass that helped, occasionally within one, and as a sign of life."""
 
@@ -94,7 +94,7 @@ class _Plain(Watcher):
                 self.stream.flush()
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Screen(Watcher):
     watched: Watched
     live: Live

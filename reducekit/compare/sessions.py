@@ -231,7 +231,7 @@ class _Client(Executor):
             known = self._known_or_claimed(check.key, timeout)
             if known is not None:
                 self._check = None
-                return [replace(known, ticket=check.ticket)]
+                return [known._replace(ticket=check.ticket)]
             if not self._mine:
                 return []
         try:
@@ -274,7 +274,7 @@ class _Client(Executor):
             if known is None and golden is not None:
                 # The first golden run on a text is judged instead of running it again.
                 interesting = verdict(self._oracle.criterion, golden.outcomes)
-                known = replace(golden, interesting=interesting)
+                known = golden._replace(interesting=interesting)
             if known is None and key not in shared._running:
                 shared._running.add(key)
                 self._mine = True

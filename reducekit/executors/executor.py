@@ -7,7 +7,7 @@ import re
 import time
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from reducekit.errors import ResourceError, Unresolved, UsageError
 from reducekit.run import Closing, Limits, Outcome
@@ -17,8 +17,7 @@ class ExecutorError(ResourceError):
     """No check can run: the machine lacks a resource, or the executor's helpers are gone."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finished:
+class Finished(NamedTuple):
     """A finished check: the outcomes of its commands, as many as the criterion asked for."""
 
     ticket: int
@@ -137,8 +136,7 @@ _MOST = 1000
 _SPELLING = re.compile(r"\s*([0-9]+)\s*(?:(?:-?\s*of\s*-?|/)\s*([0-9]+)\s*)?", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Repeat:
+class Repeat(NamedTuple):
     """A candidate is interesting if at least `needed` of `runs` runs are: k of n."""
 
     needed: int
@@ -178,7 +176,7 @@ class Repeat:
         return max(0, min(self.needed - good, self.runs - self.needed + 1 - bad))
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Check:
     """The runs of one text so far, numbered from 0 in the order of their start."""
 

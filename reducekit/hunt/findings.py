@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from reducekit.oracle.also import accepts
@@ -57,7 +57,7 @@ class Finding:
         if isinstance(self.criterion, SameSignature) and (line := self.criterion.expected.line):
             # Releases of a solver, and places in one, differ in blanks and quotes.
             words = b" ".join(_QUOTES.sub(b" ", line).split())
-            kind = (kind[0], replace(self.criterion.expected, line=words))
+            kind = (kind[0], self.criterion.expected._replace(line=words))
         key = hashlib.sha256(repr(kind).encode()).hexdigest()[:8]
         # The failure comes first: the end of a long command line is cut off.
         programs = [Path(each[0]).name for each in self._programs]

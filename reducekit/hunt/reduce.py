@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from reducekit.errors import NotInterestingError, ParseError, StoppedError, UsageError
@@ -75,7 +75,7 @@ def _stack(command: Command, text: bytes, suffix: str) -> str:
     gdb = under_gdb(command)
     if gdb is None or command.stdin or command.in_folder is not None:
         return ""
-    oracle = Oracle((replace(gdb, patience=0.0),), Everything(1))
+    oracle = Oracle((gdb._replace(patience=0.0),), Everything(1))
     with LocalExecutor(oracle, 1, suffix) as executor:
         outcome = run_once(executor, text, Limits(wall=_PATIENCE)).outcomes[0]
     found = None if outcome.limit == "time" else crash_under_gdb(outcome)

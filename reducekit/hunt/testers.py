@@ -17,7 +17,7 @@ import signal
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import count
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -75,7 +75,7 @@ class Pace:
         """Return the limits of the next runs."""
         if self._beyond <= _SHARE * self._all:
             return self._limits
-        return replace(self._limits, wall=self._long)
+        return self._limits._replace(wall=self._long)
 
     def note(self, seconds: Sequence[float]) -> None:
         """Note how long the runs on an input took; there are none where nothing could run."""

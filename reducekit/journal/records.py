@@ -13,7 +13,7 @@ import struct
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -41,8 +41,7 @@ def digest(text: bytes) -> bytes:
     return hashlib.sha256(text).digest()[:KEY]
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(NamedTuple):
     """The identity of a journal: everything that determines what the reduction does.
 
     `commands` are shell lines, `criterion` describes the preserved failure, `settings` holds all
@@ -288,7 +287,7 @@ def golden_payload(runs: Sequence[Sequence[Outcome]]) -> bytes:
 
     def row(outcome: Outcome) -> dict[str, Any]:
         out, err = (each[:OUTPUT].decode("latin-1") for each in (outcome.stdout, outcome.stderr))
-        return {**asdict(outcome), "stdout": out, "stderr": err}
+        return {**outcome._asdict(), "stdout": out, "stderr": err}
 
     whole = all(max(len(each.stdout), len(each.stderr)) <= OUTPUT for run in runs for each in run)
     rows = [[row(outcome) for outcome in run] for run in runs]

@@ -8,7 +8,6 @@ import os
 import shlex
 import stat
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 from reducekit.errors import UsageError
@@ -163,7 +162,7 @@ class Journal(Closing):
                 self._give_up(error)
         if not self.resumed:
             # In a single write, so that no file has half of it.
-            magic, payload = records.MAGIC, records.json_payload(asdict(head))
+            magic, payload = records.MAGIC, records.json_payload(head._asdict())
             self._pending = magic + records.frame(records.HEAD, payload, len(magic))
         if not found.steps:  # the input
             key = digest(text)

@@ -13,7 +13,6 @@ import shlex
 import shutil
 import stat
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 
 from reducekit.errors import UsageError
@@ -28,8 +27,7 @@ Vary: TypeAlias = Callable[[bytes, int], bytes]  # makes a text's variant with a
 Words: TypeAlias = str | Sequence[str]  # a command: a line, quoted as for a shell, or its words
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(NamedTuple):
     """A program and its arguments.
 
     `words[0]` is the absolute path of an executable file. The candidate's path replaces every `{}`
@@ -93,7 +91,7 @@ class Command:
             # Elsewhere than in a word of its own, it is in the line of a shell.
             several = word == OPTIONS
             words += options if several else [word.replace(OPTIONS, shlex.join(options))]
-        return replace(self, words=tuple(words), line=line)
+        return self._replace(words=tuple(words), line=line)
 
     def on_files(self, first: str, paths: Collection[str]) -> Command:
         """Return the command for folders with files at these paths.
@@ -106,8 +104,7 @@ class Command:
             words = (*words[:2], self.line.replace(PLACE, '"$1"'), *words[3:])
         elif not any(PLACE in each or os.path.normpath(each) in paths for each in words):
             words = (*words, PLACE)
-        return replace(
-            self,
+        return self._replace(
             words=tuple(
                 os.path.abspath(each)
                 if os.path.isfile(each) and os.path.normpath(each) not in paths
@@ -140,13 +137,13 @@ class Command:
             root, suffix = os.path.splitext(path)
             other = f"{root}.v{self.variant}{suffix}"
             made = shlex.join(["reducekit", "variant", path, str(self.variant), "-o", other])
-            return f"{made} && {replace(self, variant=0).shell_line(other)}"
+            return f"{made} && {self._replace(variant=0).shell_line(other)}"
         if self.in_folder is not None:
             name = shlex.quote(self.in_folder)
             if self.several:
                 line = shlex.join(self.argv(path)) if self.line is None else self.line
                 return f"cd {shlex.quote(path)} && {line.replace(PLACE, name)}"
-            here = replace(self, in_folder=None).shell_line(self.in_folder)
+            here = self._replace(in_folder=None).shell_line(self.in_folder)
             return f"d=$(mktemp -d) && cp {shlex.quote(path)} $d/{name} && cd $d && {here}"
         if self.line is not None:
             line = _with_place(self.line, stdin=self.stdin).replace(PLACE, shlex.quote(path))

@@ -12,7 +12,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Protocol, TypeAlias, TypeVar
+from typing import ClassVar, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from reducekit.errors import UsageError
 from reducekit.oracle.command import Command, Words
@@ -205,8 +205,7 @@ class Everything(Criterion):
         return "whatever happens"
 
 
-@dataclass(frozen=True, slots=True)
-class Oracle:
+class Oracle(NamedTuple):
     """Commands, run in order on the same candidate, and the criterion that judges their outcomes.
 
     The criterion is asked after each command; its answer may save the remaining ones.

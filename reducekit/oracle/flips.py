@@ -192,7 +192,7 @@ class Unstable(OfCommand):
             command = counting(command)
         found = _seeded(command, [str(seed) for seed in numbers], always=True)
         return tuple(
-            replace(made(words), variant=number)
+            made(words)._replace(variant=number)
             for number, words in zip(numbers, found, strict=True)
         )
 

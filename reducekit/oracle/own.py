@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from reducekit.oracle.criterion import Criterion, OfCommand
@@ -103,8 +103,7 @@ class OwnFailure(Criterion):
         outcome = run[0]
         if outcome.limit == "time":
             return TimesOut(limits.wall)
-        seen = replace(
-            outcome,
+        seen = outcome._replace(
             stdout=outcome.stdout if self.out else b"",
             stderr=outcome.stderr if self.err else b"",
         )

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import re
 import signal as signals
-from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from reducekit.run import Outcome, ended
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(NamedTuple):
     """How a run ended and its normalised failure line, None if it printed none.
 
     A `*` in the line of an expected failure is any text. For a run that hit a limit, only the limit
@@ -46,7 +44,7 @@ class Signature:
             return self
         from reducekit.oracle.quotes import without_quotes
 
-        return replace(self, line=without_quotes(self.line, text))
+        return self._replace(line=without_quotes(self.line, text))
 
     def covers(self, found: Signature) -> bool:
         """Return whether a run with the signature `found` shows this failure."""
@@ -54,7 +52,7 @@ class Signature:
             return self == found
         from reducekit.oracle.quotes import fits
 
-        return replace(found, line=self.line) == self and fits(found.line, self.line)
+        return found._replace(line=self.line) == self and fits(found.line, self.line)
 
 
 def signature(outcome: Outcome, *, out: bool = True, err: bool = True) -> Signature:

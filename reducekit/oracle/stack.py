@@ -120,7 +120,7 @@ def under_gdb(command: Command) -> Command | None:
     words += ["-iex", "set debuginfod enabled off", "-iex", "set auto-load no"]
     # exec() makes it one line: gdb reads the lines of a longer one from its input.
     words += ["-ex", f"python exec({_SCRIPT!r})", "--args", *_QUIET, *command.words]
-    return replace(command, words=tuple(words), line=_by_hand(command), patience=_PATIENCE)
+    return command._replace(words=tuple(words), line=_by_hand(command), patience=_PATIENCE)
 
 
 def _by_hand(command: Command) -> str:

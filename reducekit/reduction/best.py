@@ -28,7 +28,7 @@ from reducekit.reduction.control import Spending
 _HISTORY = 1 << 16  # bytes; larger texts are not kept for going back
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Best:
     """The interesting texts at hand, and the seconds that the oracle took on each.
 

@@ -173,7 +173,7 @@ class Budget(NamedTuple):
     """As soon as the text has at most this many bytes."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Spending:
     """The used part of a budget. Invariant: `failures` counts the checks since the last success.
 

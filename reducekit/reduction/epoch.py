@@ -49,7 +49,7 @@ Proposed: TypeAlias = Task[Patched, SchedulePosition]
 """A candidate of the scheduler: a change of a pass to the document."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Shared:
     """State shared by the epochs of one run through the schedule."""
 
@@ -109,7 +109,7 @@ class Candidate:
     """The text's fingerprint among the refuted texts; None if everything is tried."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Epoch:
     """The search over one document.
 

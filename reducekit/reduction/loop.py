@@ -57,7 +57,7 @@ class _Refuted(Exception):
     """The best text no longer fails, while the input does."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Reduction:
     """One reduction: its parts and its state.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import NamedTuple
 
@@ -77,8 +77,7 @@ class Mode(NamedTuple):
 _PREPARE, _ONCE, _ROUNDS, _CLOSING, _SWEEP, _THOROUGH, _END = range(7)
 
 
-@dataclass(frozen=True, slots=True)
-class SchedulePosition:
+class SchedulePosition(NamedTuple):
     """A position in a schedule: a pass, and the outcome of those before it. Immutable.
 
     `round` is 0 before the rounds. `helped` tells whether any pass of the current stage has made
@@ -117,7 +116,7 @@ class SchedulePosition:
 
     def after(self, helped: bool) -> SchedulePosition | None:
         """Return the next position, given whether this pass helped; None at the end."""
-        position = replace(self, at=self.at + 1, helped=self.helped or helped)
+        position = self._replace(at=self.at + 1, helped=self.helped or helped)
         return position._settled()
 
     def surely(self) -> SchedulePosition | None:

@@ -95,7 +95,7 @@ class LocalContext:
         return digest(b"\0".join(parts))
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Fingerprints:
     """The fingerprints of refuted texts (see `Format.fingerprint`).
 

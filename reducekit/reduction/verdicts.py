@@ -17,7 +17,7 @@ _LEAST = 32
 """Checks per rerun of the best text, at least: a rerun adds at most 1/32 = 3 % to their cost."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Sightings:
     """Counts the checks since the failure was last seen, and says when to check for it again.
 
@@ -93,7 +93,7 @@ class _Running(NamedTuple):
     again: bool  # whether this reruns a text that was found interesting before
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Verdicts:
     """Stores verdicts by the hash of the text, and gets missing ones from the executor.
 

@@ -36,7 +36,7 @@ from reducekit.change import Change, Template
 from reducekit.search.pass_search import B, P, Task, with_edits
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Merging(Generic[B, P]):
     """The successes over one document: what is accepted, and what is tentative.
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence, Set
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, NamedTuple, Self, TypeAlias, TypeVar
 
@@ -295,8 +294,7 @@ class Graph(ABC):
         """Return where else an edge can point, in ascending depth."""
 
 
-@dataclass(frozen=True, slots=True)
-class FixedSearch:
+class FixedSearch(NamedTuple):
     """A problem with its own search; the strategy is not consulted."""
 
     search: Search

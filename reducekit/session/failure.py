@@ -339,7 +339,7 @@ class Failure:
         if vary is None or not criterion.about_answers:
             return ()
         return tuple(
-            replace(each, variant=number, vary=vary)
+            each._replace(variant=number, vary=vary)
             for number in range(1, FRESH + 1)
             for each in commands
         )
@@ -370,9 +370,9 @@ def _varied(commands: Sequence[Command], vary: Vary | None) -> tuple[Command, ..
     Raises UsageError if the variants would be equal.
     """
     if vary is None:
-        found = tuple(replace(each, variant=0) for each in commands)
+        found = tuple(each._replace(variant=0) for each in commands)
     else:
-        found = tuple(replace(each, vary=vary) if each.variant else each for each in commands)
+        found = tuple(each._replace(vary=vary) if each.variant else each for each in commands)
     if len(set(found)) < len(set(commands)):
         raise UsageError(
             "`unstable`: files of this format have no variants, so the command needs {seed}, "

@@ -57,7 +57,7 @@ def checks_left(checks: int, size: int, number: int) -> Range | None:
     return Range(low * mean, high * mean)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Pace:
     """The time of a check, over the last quarter of the checks or slightly more."""
 
@@ -148,7 +148,7 @@ class Step(NamedTuple):
     after: bytes
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Progress:
     """The state of a reduction so far.
 

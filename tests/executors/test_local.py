@@ -5,7 +5,6 @@ import resource
 import signal
 import tempfile
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -57,7 +56,7 @@ def test_variants_are_written_and_those_that_decided_run_first() -> None:
         return text + b"%d" % number
 
     answer = 'case $(cat "$1") in *[!x]*[0145]) echo unsat;; x*) echo unknown;; esac; cat "$1" >&2'
-    commands = [replace(sh(answer), variant=number, vary=variant) for number in range(6)]
+    commands = [sh(answer)._replace(variant=number, vary=variant) for number in range(6)]
     with local(*commands, criterion=Flips(6)) as executor:
         seen = []
         for text in (b"xy", b"yy", b"xx"):
@@ -145,10 +144,10 @@ def test_background_children_do_not_delay_and_do_not_stay(script: str) -> None:
 
 
 def test_patience_counts_neither_for_the_limit_nor_as_time() -> None:
-    command = replace(sh("sleep 0.6"), patience=60.0)
+    command = sh("sleep 0.6")._replace(patience=60.0)
     outcome = check(command, limits=Limits(wall=0.2))
     assert (outcome.status, outcome.limit, outcome.seconds) == (0, None, 0.0)
-    hanging = replace(sh("sleep 60"), patience=0.2)
+    hanging = sh("sleep 60")._replace(patience=0.2)
     assert check(hanging, limits=Limits(wall=0.2)).limit == "time"
 
 

@@ -55,7 +55,7 @@ def test_a_multiple_of_the_reference() -> None:
     assert verdict(kept, [run(b"steps 20"), run()])  # a missing number is 0, which counts as 4
     assert verdict(kept, [run(b"steps 50"), run(b"steps 10")])
     assert not verdict(kept, [run(b"steps 49"), run(b"steps 10")])
-    stopped = replace(run(), limit="time")  # it may have had no time to print its cost
+    stopped = run()._replace(limit="time")  # it may have had no time to print its cost
     assert not verdict(kept, [run(b"steps 20"), stopped])
     assert kept.describe() == "steps is 5 times that of the reference, or more"
 
@@ -112,7 +112,7 @@ def test_a_program_that_answers_nothing_need_not_answer() -> None:
 
 
 def test_what_all_runs_without_a_cost_have_in_common_is_told() -> None:
-    refused = replace(run(b'(error "unknown parameter")\n'), status=1)
+    refused = run(b'(error "unknown parameter")\n')._replace(status=1)
     said = CostAtLeast("steps", runs=3).missing_in([refused] * 3)
     assert said == (
         "steps is high; it is 0, 0, 0, and 1 is wanted; all 3 exited with 1: unknown parameter"

@@ -79,8 +79,8 @@ def test_a_version_that_cannot_be_judged_is_skipped() -> None:
 
 def test_unstable_runs_may_be_unresolved() -> None:
     flips = Resolved(Flips(2, 1, 1), 7)
-    answered = replace(run(0), stdout=b"unsat\n")
-    assert frequency([answered, replace(run(0), stdout=b"unknown\n")], flips) == (1, 1)
+    answered = run(0)._replace(stdout=b"unsat\n")
+    assert frequency([answered, run(0)._replace(stdout=b"unknown\n")], flips) == (1, 1)
 
 
 def test_only_a_command_has_a_status() -> None:

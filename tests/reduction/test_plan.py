@@ -142,7 +142,7 @@ def test_a_search_that_ends_early_still_tries_what_it_surely_tries() -> None:
         place = place.after(len(names) == 1)
     assert names == "AAAA"  # as a sweep, as a round, and a sweep of what changed, then of all
     assert PassChoice(without=("A",)).of(schedule).rounds == (R,)
-    assert replace(begin, schedule=replace(schedule, rounds=(R,))).surely() is None
+    assert begin._replace(schedule=replace(schedule, rounds=(R,))).surely() is None
 
 
 def test_thorough_effort_lifts_what_ends_a_search_early() -> None:

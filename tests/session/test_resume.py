@@ -364,13 +364,12 @@ def test_a_journal_that_does_not_know_its_test(tmp_path: Path) -> None:
 
 def without_files(path: Path) -> None:
     """Make a journal as earlier versions wrote it."""
-    from dataclasses import replace
 
     from reducekit.journal import open_journal
 
     found = load(path)
     assert found.head is not None
-    with open_journal(path, replace(found.head, files=None), LINES, resume=False) as journal:
+    with open_journal(path, found.head._replace(files=None), LINES, resume=False) as journal:
         for step in found.steps[1:]:
             text = found.text(step.number)
             journal.step(text, step.what, step.pass_name, seconds=0.0, checks=0)

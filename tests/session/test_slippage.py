@@ -119,10 +119,10 @@ def test_a_test_says_no_with_1(outcome: Outcome, counts: bool) -> None:
 
 def test_drift() -> None:
     golden = Outcome(1, None, b"", b"a.c:7: Assertion `x' failed.\nbad\n", None, 0.1)
-    other = replace(golden, stderr=b"b.c:9: Assertion `y' failed.\nbad\n")
+    other = golden._replace(stderr=b"b.c:9: Assertion `y' failed.\nbad\n")
     seen = watching(golden, Matches(exit_code=1, err=()))
     assert not seen.criterion.captures
-    seen.see(b"abc", True, (replace(other, stderr=b""),))
+    seen.see(b"abc", True, (other._replace(stderr=b""),))
     seen.accept(b"abc")
     assert seen.slippages == []  # the outputs are not looked at, so not compared
 
@@ -158,7 +158,7 @@ def test_capturing() -> None:
         assert found.captures
         assert found.wall == criterion.wall
         assert found.describe() == criterion.describe()
-        for outcome in (SAT, SEGV, replace(SAT, status=3), replace(SAT, seconds=3.0)):
+        for outcome in (SAT, SEGV, SAT._replace(status=3), SAT._replace(seconds=3.0)):
             assert found.judge((outcome,)) == criterion.judge((outcome,))
 
 
@@ -166,7 +166,7 @@ def test_no_end_of_kinds_is_bounded() -> None:
     seen = watching()
     for number in range(1000):
         line = "".join(chr(ord("a") + int(digit)) for digit in str(number))
-        seen.see(b"", False, (replace(ABORT, stderr=f"Assertion `{line}' failed".encode()),))
+        seen.see(b"", False, (ABORT._replace(stderr=f"Assertion `{line}' failed".encode()),))
     assert 100 < len(seen.met) < 1000
 
 

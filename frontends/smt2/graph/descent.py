@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 from reducekit.change import Change
 from reducekit.frontends.smt2.graph.closing import CLOSING, Closing, closing
@@ -62,8 +63,7 @@ class Place:
     """If not empty, only these closing moves are tried."""
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """A candidate, and the place from which the search continues if it succeeds."""
 
     candidate: Candidate

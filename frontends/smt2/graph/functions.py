@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from reducekit.frontends.smt2.graph.model import Graph, variables_of
 from reducekit.frontends.smt2.graph.site import QUANTIFIERS, Candidate, Site
@@ -12,8 +12,7 @@ _RECURSIVE = b"define-fun-rec"
 _DEFINES = (b"define-fun", _RECURSIVE)
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(NamedTuple):
     """A function defined by a command, with its calls."""
 
     command: int

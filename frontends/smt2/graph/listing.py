@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from reducekit.change import Change, Edit
 from reducekit.frontends.smt2.graph.model import Graph, ScriptContext, follow, post_order
@@ -188,8 +189,7 @@ FEW = 1500
 _GROWN = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """The text of a let-bound node, or of the body, and its dependencies."""
 
     text: bytes

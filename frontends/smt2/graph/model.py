@@ -19,6 +19,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from reducekit.frontends.smt2.language.constants import literal_value
 from reducekit.frontends.smt2.language.sorts import Sort
@@ -88,8 +89,7 @@ class Shapes:
         return self.get(Shape((*items, b")"), head, arity, uses=uses))
 
 
-@dataclass(frozen=True, slots=True)
-class ScriptContext:
+class ScriptContext(NamedTuple):
     """Facts about the commands and definitions of a script. Lists are indexed by command."""
 
     nodes: Sequence[int]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
+from typing import NamedTuple
 
 from reducekit.frontends.smt2.graph.analysis import Analysis
 from reducekit.frontends.smt2.graph.model import RAW, Graph, Shape
@@ -18,8 +19,7 @@ _QUESTIONS = (b"check-", b"get-", b"query", b"simplify", b"apply")
 _GLOBAL = frozenset(("fun", "define", "map", "constructor", "selector", "sort", "named"))
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A graph to try: which nodes are replaced, and a graph that contains their replacements."""
 
     what: str

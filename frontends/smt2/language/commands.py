@@ -11,10 +11,10 @@ import re
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import accumulate, chain, pairwise, repeat
 from operator import sub
+from typing import NamedTuple
 
 from reducekit.document import Document
 from reducekit.frontends.smt2.language.parser import QUOTED, STRING, SYMBOL, TOKEN, WORD
@@ -85,8 +85,7 @@ class Links:
         return Links.to(self.targets, sources, count)
 
 
-@dataclass(frozen=True, slots=True)
-class Commands:
+class Commands(NamedTuple):
     """The commands of a script, as parallel lists."""
 
     nodes: Sequence[int]

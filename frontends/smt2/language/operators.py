@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from string import ascii_letters
+from typing import NamedTuple
 
 from reducekit.frontends.smt2.language.sorts import Sort
 
@@ -340,8 +340,7 @@ def theories_in(logic: str) -> frozenset[str] | None:
     return frozenset(theories.union(name for name, there in others.items() if there))
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(NamedTuple):
     """Operators of one rank. Those of `literals` are places of arguments that are literals.
 
     Up to `optional` of the last arguments may be left out. If it `repeats`, more of the last sort

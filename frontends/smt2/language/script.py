@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from reducekit.document import Document
 from reducekit.frontends.smt2.language.commands import MAX_PUSH, count_levels
@@ -47,8 +47,7 @@ _REAL_LOGICS = frozenset(
 )
 
 
-@dataclass(slots=True, frozen=True)
-class Script:
+class Script(NamedTuple):
     """The results of the analysis. Lists are indexed by node unless noted otherwise.
 
     `commands` are the top-level nodes in order and `names` the symbols they start with, b"" without

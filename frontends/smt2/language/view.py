@@ -5,7 +5,6 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cached_property
 from operator import itemgetter
 
@@ -40,7 +39,7 @@ class ScriptView:
             used.extend(sorted({homes[each] for each in set(refs) if each >= 0} - {index}))
             ends.append(len(used))
         uses = Links(ends, used)
-        return replace(commands, users=uses.reversed(len(commands.nodes)), uses=uses)
+        return commands._replace(users=uses.reversed(len(commands.nodes)), uses=uses)
 
     @cached_property
     def script(self) -> Script:

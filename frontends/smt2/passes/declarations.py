@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 from reducekit.change import Change, Edit
 from reducekit.format import pass_
@@ -18,8 +19,7 @@ from reducekit.search.problem import IndependentItems, Selection
 _DEFINES = frozenset(b"define-fun define-fun-rec define-const".split())
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """A part of a declaration that can be dropped, such as a parameter, and what depends on it."""
 
     whole: int

@@ -64,7 +64,7 @@ class Entry(Search):
     def propose(self) -> Change | None:
         printed = self.styles[0]
         change = printed.listing.change(_different(printed, self.view), printed.what)
-        return replace(change, probe=not is_smaller(printed.text, self.view.document.text))
+        return change._replace(probe=not is_smaller(printed.text, self.view.document.text))
 
     def after(self, ok: bool) -> Search:
         """Start the descent with the first style that fails."""

@@ -13,11 +13,11 @@ from reducekit.frontends.common.items import NodeTree, replaced
 from reducekit.frontends.smt2.language.commands import head_of
 from reducekit.frontends.smt2.language.view import ScriptView
 from reducekit.frontends.smt2.passes.declarations import Part, PartItems
-from reducekit.frontends.smt2.passes.phases import PATTERNS
 from reducekit.search.problem import Move
 
 # A keyword is the subject of these commands, not an attribute: without it nothing is left of them.
 _NO_ATTRIBUTES = frozenset(b"set-option set-info get-option get-info set-logic".split())
+PATTERNS = (b":pattern", b":no-pattern", b":nopattern")
 _ASKING = frozenset(b"get-value check-sat-assuming get-assignment".split())
 
 

@@ -26,6 +26,7 @@ from reducekit.frontends.smt2.language.script import Script
 from reducekit.frontends.smt2.language.sorts import Sort, print_sort
 from reducekit.frontends.smt2.language.view import ScriptView, subterms
 from reducekit.frontends.smt2.passes.drop import Drop, Scopes
+from reducekit.frontends.smt2.passes.lists import PATTERNS
 from reducekit.search.problem import IndependentChanges, IndependentItems, Selection
 
 # The commands with terms that the paper treats, in its order, each with the related commands of
@@ -37,7 +38,6 @@ _KINDS: Sequence[tuple[str, frozenset[bytes]]] = (
 )
 # A get-value does not refer to a check-sat before one of these.
 _BARRIERS = frozenset(b"push pop reset reset-assertions".split())
-PATTERNS = (b":pattern", b":no-pattern", b":nopattern")
 
 Substitute = Callable[[ScriptView, int], "tuple[Edit, ...] | None"]
 """The edits of a step for a term, the term's own first; None if the step does not apply."""

@@ -25,7 +25,6 @@ from reducekit.frontends.smt2.language.commands import head_of
 from reducekit.frontends.smt2.language.view import ScriptView, subterms
 from reducekit.search.lazy import Lazy
 from reducekit.search.problem import FixedSearch, IndependentItems, Items, Move, Selection, Tree
-from reducekit.strategies.vulcan import one_by_one, over_windows
 
 _OPEN = ord("(")
 # Both limits are for scripts of thousands of terms: a node could be replaced by each term below it,
@@ -157,6 +156,8 @@ def identifiers(view: ScriptView) -> FixedSearch | None:
     pairs = [
         (one, other) for some in alike.values() for one in some for other in some if one != other
     ]
+    from reducekit.strategies.vulcan import one_by_one
+
     return FixedSearch(one_by_one(Ways(view, pairs))) if pairs else None
 
 
@@ -193,6 +194,8 @@ def sub_trees(view: ScriptView) -> NodeTree | None:
 @pass_("windows")
 def local(view: ScriptView) -> FixedSearch | None:
     """Removes any subset of a few adjacent nodes (Vulcan's local exhaustive reduction)."""
+    from reducekit.strategies.vulcan import over_windows
+
     nodes = range(1, len(view.document))
     weights = [view.document.stop[node] - node for node in nodes]
     return FixedSearch(over_windows(Listed(nodes, 0, weights))) if nodes else None

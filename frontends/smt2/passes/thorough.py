@@ -95,7 +95,7 @@ def _together(graph: Graph, first: Candidate, second: Candidate) -> Candidate | 
     for one, other in ((first, second), (second, first)):
         if not other.replaced.keys().isdisjoint(post_order(graph.args, one.replaced.values())):
             return None
-    return replace(first, replaced={**first.replaced, **second.replaced})
+    return first._replace(replaced={**first.replaced, **second.replaced})
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ class Kicking(Search):
 
     def _change(self, listing: Listing, what: str, key: bytes) -> Change:
         change = listing.change(range(len(listing.commands)), what, key)
-        return replace(change, probe=True)
+        return change._replace(probe=True)
 
     def after(self, ok: bool) -> Kicking:
         """Continue with the descent from a kick that still fails, or with the next kick."""
@@ -285,7 +285,7 @@ def complemented(site: Site, random: Random) -> Candidate | None:
 
 def _any(found: Iterable[Candidate], most: int, what: str, random: Random) -> Candidate | None:
     first = list(islice(found, most))
-    return replace(random.choice(first), what=f"kick: {what}") if first else None
+    return random.choice(first)._replace(what=f"kick: {what}") if first else None
 
 
 def other_width(site: Site, random: Random) -> Candidate | None:

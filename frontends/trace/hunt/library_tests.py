@@ -283,7 +283,7 @@ def own_tests(traces: Callable[..., Format], values: Mapping[str, Any], limits: 
         library,
         patch,
         reference,
-        replace(limits, cpu=limits.wall, output=_OUTPUT),
+        limits._replace(cpu=limits.wall, output=_OUTPUT),
         options.fuzzed,
         options.variables,
         options.head(model.formats[0]),

@@ -260,7 +260,7 @@ class Batching:
         if self.ending.kind == "timeout":
             return limits
         wall = None if limits.wall is None else limits.wall + _SECONDS
-        return replace(limits, wall=wall, cpu=_cpu_of_many(self.ending))
+        return limits._replace(wall=wall, cpu=_cpu_of_many(self.ending))
 
     def separable(self, calls: Sequence[Call]) -> bool:
         """Return whether others can be played after a trace in the same process."""
@@ -394,7 +394,7 @@ def small_traces(
         return None
     # One that hangs is known by a limit of its own: as long as all others, but no longer.
     cpu = _cpu_of_many(ending) if hangs is None else hangs
-    limits = replace(limits, wall=_SECONDS, cpu=cpu)
+    limits = limits._replace(wall=_SECONDS, cpu=cpu)
 
     def replay(calls: Sequence[Call]) -> ReplayOutcome:
         count()

@@ -270,7 +270,7 @@ class SmtAnswerChecker(Checker):
         self._model = model
         self._states = {1 << bit: state for bit, state in enumerate(model.states)}
         self._name = os.path.basename(command.words[0])
-        self._limits = replace(limits, wall=2 * _SECONDS, cpu=_SECONDS)
+        self._limits = limits._replace(wall=2 * _SECONDS, cpu=_SECONDS)
         oracle = Oracle((command,), Everything(1))
         self._executor = stack.enter_context(LocalExecutor(oracle, 1, ".smt2"))
 

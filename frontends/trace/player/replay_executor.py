@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from reducekit.errors import ParseError
 from reducekit.executors.executor import Executor, Finished
@@ -152,7 +152,7 @@ class ReplayExecutor(Executor):
                 return False
             # Once: who asks again, as at the end of a reduction, gets a replay of full length.
             if self._hangs is not None and self._crashes.first_look(text):
-                waiting.limits = replace(waiting.limits, cpu=self._hangs)
+                waiting.limits = waiting.limits._replace(cpu=self._hangs)
         calls = waiting.calls
         known = self._crashes.proof(text, calls) if self._proofs else None
         if known is not None:
@@ -178,7 +178,7 @@ class ReplayExecutor(Executor):
             if self._starved(waiting, replayed):
                 waiting.again = True
                 wall = _PATIENCE * (waiting.limits.wall or 0)
-                waiting.limits = replace(waiting.limits, wall=wall)
+                waiting.limits = waiting.limits._replace(wall=wall)
                 self._start(waiting)
                 continue
             if self._batch and (waiting.confirms or digest(waiting.text) in self._trusted):

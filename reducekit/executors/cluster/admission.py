@@ -7,7 +7,7 @@ import os
 import stat
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from reducekit.errors import UsageError
@@ -59,8 +59,7 @@ def sent_along(commands: Sequence[Command], shipped: Sequence[Shipped]) -> tuple
     def place(command: Command) -> Command:
         first, *rest = command.words
         words = (first, *(os.path.abspath(word) if word else word for word in rest))
-        return replace(
-            command,
+        return command._replace(
             words=tuple(
                 places.get(path, word) for path, word in zip(words, command.words, strict=True)
             ),

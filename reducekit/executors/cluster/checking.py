@@ -28,7 +28,7 @@ import weakref
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple, TypeAlias
@@ -100,7 +100,7 @@ def in_place(command: Command, folder: str) -> Command:
         os.path.join(folder, word.removeprefix(SHIPPED)) if word.startswith(SHIPPED) else word
         for word in command.words
     )
-    return replace(command, words=tuple(words))
+    return command._replace(words=tuple(words))
 
 
 class _Checks:
@@ -110,7 +110,7 @@ class _Checks:
         with suppress(OSError):
             os.chdir(setup.directory)
         commands = tuple(in_place(each, folder) for each in setup.oracle.commands)
-        oracle = replace(setup.oracle, commands=commands)
+        oracle = setup.oracle._replace(commands=commands)
         self.executor = LocalExecutor(
             oracle, setup.jobs, setup.suffix, name=setup.name, workdir=setup.workdir
         )

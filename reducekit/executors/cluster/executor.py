@@ -87,7 +87,7 @@ class ClusterExecutor(Executor):
         self._jobs = jobs
         self._which = next(connection.numbers)
         commands = sent_along(oracle.commands, shipped)
-        placed = replace(oracle, commands=commands)
+        placed = oracle._replace(commands=commands)
         self._setup = Setup(placed, 0, suffix, name, os.getcwd(), workdir)
         self._local_slots = local_slots
         self._tell: Tell = lambda text: self._inbox.put(partial(tell, text))
@@ -183,7 +183,7 @@ class ClusterExecutor(Executor):
     def _finish(self, ticket: int, call: Future[Finished]) -> None:
         if self._calls.get(ticket) is call:
             del self._calls[ticket]
-            self._ready.append(replace(call.result(), ticket=ticket))
+            self._ready.append(call.result()._replace(ticket=ticket))
 
     # -- workers come and go -------------------------------------------------------------
 

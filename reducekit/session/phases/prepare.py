@@ -59,7 +59,7 @@ class Unclaimed:
         return self.unclaimed(text if self.vary is None else self.vary(text, number))
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Test:
     frontend: Format  # the one to reduce with: a format's own test may know more of the text
     options: Options  # those given, with what the format's own test adds
@@ -214,7 +214,7 @@ def _test(options: Options, frontend: Format, own: OwnOracle | None, text: bytes
             )
     if criterion.compares_answers and frontend.unclaimed(text) != text:
         commands, fresh = (
-            tuple(replace(each, vary=Unclaimed(frontend.unclaimed, each.vary)) for each in some)
+            tuple(each._replace(vary=Unclaimed(frontend.unclaimed, each.vary)) for each in some)
             for some in (commands, fresh)
         )
     return _Test(frontend, options, own, limits, commands, fresh, criterion, text, notes)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -84,7 +84,7 @@ def _golden_anywhere(run: Run) -> None:
         moved = in_own_folders(job.commands, source)
         if moved is None or error.problem not in ("passes", "not shown", "baseline fails too"):
             raise
-        run.job = replace(job, commands=moved, fresh=in_own_folders(job.fresh, source) or ())
+        run.job = job._replace(commands=moved, fresh=in_own_folders(job.fresh, source) or ())
         try:
             _golden(run)
         except GoldenRunError:
@@ -117,7 +117,7 @@ def _golden(run: Run) -> None:
         job.commands,
         job.criterion,
         job.text,
-        replace(job.limits, wall=wall),
+        job.limits._replace(wall=wall),
         opener,
         path=job.name,
         repeat=options.repeat,
@@ -174,7 +174,7 @@ def _ask_about_the_best(run: Run) -> None:
     with run.guard.held():
         changed = "the function has changed since"
         again = begin_again(job.opened, run.options, job.text, changed)
-        run.job = replace(job, opened=again)
+        run.job = job._replace(opened=again)
 
 
 def _first_wall(max_time: float | None) -> float:
@@ -191,7 +191,7 @@ def in_own_folders(commands: Sequence[Command], source: Path | bytes) -> tuple[C
     name = plain_path(source).name
     if not any(_names(command, name) for command in commands):
         return None
-    return tuple(replace(command, in_folder=name) for command in commands)
+    return tuple(command._replace(in_folder=name) for command in commands)
 
 
 def _names(command: Command, name: str) -> bool:
@@ -220,7 +220,7 @@ def adapt(run: Run) -> None:
     failure = golden.criterion.describe()
     run.listen(FailureFound(failure))
     by_chance = innermost(golden.criterion).by_chance
-    job = replace(job, frontend=job.frontend.for_failure(failure, by_chance=by_chance))
+    job = job._replace(frontend=job.frontend.for_failure(failure, by_chance=by_chance))
     run.job = job
     run.say(doubtful(golden))
     run.say(innermost(golden.criterion).advice(golden.outcomes))

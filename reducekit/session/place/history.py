@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +79,7 @@ def as_json(path: Path, found: Contents) -> dict[str, Any]:
     return {
         "schema": _SCHEMA,
         "journal": str(path),
-        "head": asdict(head),
+        "head": head._asdict(),
         "verdicts": len(found.verdicts),
         "interesting": sum(interesting for interesting, _ in found.verdicts.values()),
         "current": found.current,

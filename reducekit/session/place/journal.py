@@ -7,7 +7,6 @@ import json
 import os
 import platform
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -99,7 +98,7 @@ def open_for(
     if resume and found is not None and recorded is not None and not options.restart:
         if options.width is None:  # that of the journal will do
             width = int(recorded.settings[_WIDTH])
-            head = replace(head, settings={**head.settings, _WIDTH: str(width)})
+            head = head._replace(settings={**head.settings, _WIDTH: str(width)})
         if not recorded.differences(head):
             changed = _changed(found, head)
         if found.current:

@@ -206,7 +206,7 @@ def write_beside(path: Path, text: bytes, *, resumed: bool) -> Exception | None:
     return None
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Steps:
     """The texts between the input and the result, each much smaller than the one before."""
 
@@ -222,7 +222,7 @@ class Steps:
         self.texts[1:] = [each for each in self.texts[1:] if each not in refuted]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class SavedBest:
     """The best text so far, and the output file and journal if there are any.
 

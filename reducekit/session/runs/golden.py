@@ -73,7 +73,7 @@ def establish(
     """
     repeat = repeat or _TWICE
     if criterion.wall is not None:
-        limits = replace(limits, wall=criterion.wall)
+        limits = limits._replace(wall=criterion.wall)
 
     runs, other = list(recorded), None
     if len(runs) != repeat.runs:
@@ -138,7 +138,7 @@ def _of_one_failure(
 
     def agreed(kind: Criterion) -> Criterion:
         assert isinstance(kind, SameSignature)
-        return replace(kind, expected=replace(kind.expected, line=line))
+        return replace(kind, expected=kind.expected._replace(line=line))
 
     if line is None:
         return found

@@ -11,7 +11,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -95,7 +95,7 @@ class Program(Closing):
             self._folder = RunDirectory(self.workdir)
             # The executor's own TMPDIR is emptied as soon as a run has ended.
             words = ("/usr/bin/env", f"TMPDIR={self._folder.path}", *self.command.words)
-            oracle = Oracle((replace(self.command, words=words),), Everything(1))
+            oracle = Oracle((self.command._replace(words=words),), Everything(1))
             self._executor = LocalExecutor(
                 oracle, 1, self.suffix, guard=self.guard, workdir=self.workdir
             )

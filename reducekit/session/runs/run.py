@@ -9,7 +9,7 @@ import signal
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -42,7 +42,7 @@ _OF_STEPS = 5.0
 """Seconds at least for a run that steps bound: on a busy machine it takes several times as long."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Executors(Closing):
     """Opens executors, and closes those still open at the end, the latest first."""
 
@@ -187,8 +187,7 @@ class Steering(NamedTuple):
     """Returns the order in which texts have to get smaller, given the frontend's."""
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(NamedTuple):
     """The work of a session, prepared."""
 
     name: str  # the name of the input in messages
@@ -222,8 +221,7 @@ class Job:
         either = b"|".join(re.escape(os.fsencode(each)) for each in names)
         place = re.compile(rb"/[^\s:'\"]*/reducekit-[^\s/]+/\d+/(?:" + either + rb")")
         name = os.fsencode(path)
-        return replace(
-            outcome,
+        return outcome._replace(
             stdout=place.sub(lambda _: name, outcome.stdout),
             stderr=place.sub(lambda _: name, outcome.stderr),
         )
@@ -250,7 +248,7 @@ def note_check(watched: Watched, outcomes: Sequence[Outcome]) -> None:
     watched.timeouts += any(each.limit == "time" for each in outcomes)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Run:
     """A session that runs. Each phase reads what those before it found out, and adds its own."""
 

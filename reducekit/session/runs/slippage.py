@@ -6,7 +6,7 @@ Pure: it records what was met; `other_failures` keeps the files.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from reducekit.oracle.criterion import Around, Criterion, innermost, within
@@ -21,7 +21,7 @@ _LONG = 1 << 16  # bytes of an output of a failure beyond which its middle is no
 _GLANCE = 2048  # the same for an output that most likely is ordinary: it costs 10 us, not 1 ms
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Met:
     """A failure other than the preserved one: how often it was met, its smallest size in bytes."""
 
@@ -58,7 +58,7 @@ def captured(criterion: Criterion) -> Criterion:
     return Captured(criterion)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class SlippageTracker:
     """Notices failures of the first command that have another signature than the golden run's.
 
@@ -135,7 +135,7 @@ class SlippageTracker:
         if stack is not None and place is not None:
             words = f"in {place.describe(stack.count)}".encode()
             line = b"; ".join(filter(None, (found.line, words)))
-            self._count(replace(found, line=line), text, outcome)
+            self._count(found._replace(line=line), text, outcome)
 
     def accept(self, text: bytes) -> None:
         """Record that a text, which was seen to be interesting, is now the best."""
@@ -168,14 +168,14 @@ class SlippageTracker:
         """
         if not self.criterion.captures:
             heard = outcome.stdout or outcome.stderr
-            return replace(outcome, stdout=b"", stderr=b"") if heard else outcome
+            return outcome._replace(stdout=b"", stderr=b"") if heard else outcome
         out, err = outcome.stdout, outcome.stderr
         if isinstance(self.criterion, SameSignature):
             out, err = out if self.criterion.out else b"", err if self.criterion.err else b""
         out, err = _ends(out, size), _ends(err, size)
         if out is outcome.stdout and err is outcome.stderr:
             return outcome
-        return replace(outcome, stdout=out, stderr=err)
+        return outcome._replace(stdout=out, stderr=err)
 
     def _signature(self, outcome: Outcome) -> Signature:
         heard = self._heard(outcome)

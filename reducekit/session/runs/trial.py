@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from reducekit.errors import StoppedError
 from reducekit.executors.local import LocalExecutor
@@ -59,7 +59,7 @@ class Trial:
     @property
     def _limits(self) -> Limits:
         limits = self.failure.limits()
-        return limits if limits.wall is not None else replace(limits, wall=_SECONDS)
+        return limits if limits.wall is not None else limits._replace(wall=_SECONDS)
 
     def verdict(self, outcomes: Sequence[Outcome]) -> Seen:
         """Return what the outcomes of `run` show, and what a reduction would preserve of it."""

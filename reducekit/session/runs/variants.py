@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from reducekit.oracle.command import Command
@@ -152,7 +151,7 @@ def probe_of(run: Run, command: Command) -> Probe:
 
     It may raise Stopped.
     """
-    unchanged = replace(command, variant=0, vary=None)
+    unchanged = command._replace(variant=0, vary=None)
 
     def printed(text: bytes) -> bytes:
         (outcome,) = run.outcomes((unchanged,), text)

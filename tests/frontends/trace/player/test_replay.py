@@ -193,7 +193,7 @@ def test_what_the_library_prints_is_captured(server: ReplayServer) -> None:
 
 def test_too_much_output_ends_a_replay(server: ReplayServer) -> None:
     calls = calls_of("init\noption verbose 2\n" + SAT[5:] + "stats\n" * 50)
-    outcome = server.replay(calls, replace(DEFAULT_LIMITS, output=10_000))
+    outcome = server.replay(calls, DEFAULT_LIMITS._replace(output=10_000))
     assert (outcome.kind, len(outcome.stdout)) == ("output", 10_000)
     assert outcome.as_outcome().limit == "output"
 
