@@ -4,7 +4,6 @@ From the session to the command:
 
     executor.py     assigns checks to workers, and retries lost ones
     admission.py    which workers can run the checks: each is asked what it lacks
-    base_text.py    the common base text, so that only edits are sent
     connection.py   a thread with a Dask client: tracks the workers, starts a checker on each
     checking.py     that checker: a Dask actor that relays orders and reports, and the process
                     that runs the checks

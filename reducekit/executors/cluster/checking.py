@@ -25,6 +25,7 @@ import tempfile
 import threading
 import time
 import weakref
+import zlib
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -33,8 +34,8 @@ from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple, TypeAlias
 
+from reducekit.delta import delta, patch
 from reducekit.errors import ReducekitError
-from reducekit.executors.cluster.base_text import NewText
 from reducekit.executors.executor import Finished
 from reducekit.executors.local import LocalExecutor
 from reducekit.oracle.command import Command
@@ -47,6 +48,8 @@ LEASE = 15.0  # seconds without a message from the client after which its checks
 SHIPPED = "\0"  # the first character of a word that names a shipped file; no other word contains it
 _TICK = 20  # milliseconds between looks at limits of time
 _IDLE = 1000  # milliseconds, where nothing runs
+_LEVEL = 1  # of zlib: 30 ms for 3 MB, and a fifth of its size
+LITTLE = 256  # bytes that a whole text would not beat by much
 _FREE = 1 << 20  # bytes; on a disk with less, a command may have failed for lack of space
 
 
@@ -60,6 +63,26 @@ class Setup:
     name: str  # the name of the candidate's file; empty for any
     directory: str  # the client's current directory; commands run in it if it exists here
     workdir: str | None = None  # of candidates; None: in memory, or where TMPDIR says
+
+
+class NewText(NamedTuple):
+    """A text as its difference from the worker's base; without a base it is whole."""
+
+    change: bytes
+    whole: bool
+
+    @classmethod
+    def of(cls, text: bytes, base: bytes | None) -> NewText:
+        """Describe a text in the shorter way."""
+        if base is not None:
+            change = delta(base, text)
+            if len(change) < LITTLE or len(change) < len(text) // 4:
+                return cls(change, False)
+        return cls(zlib.compress(text, _LEVEL), True)
+
+    def text(self, base: bytes) -> bytes:
+        """Return the text."""
+        return zlib.decompress(self.change) if self.whole else patch(base, self.change)
 
 
 class Check(NamedTuple):

@@ -22,8 +22,7 @@ from statistics import median
 
 from reducekit.errors import UsageError
 from reducekit.executors.cluster.admission import Members, Shipped, Tell, sent_along
-from reducekit.executors.cluster.base_text import BaseText
-from reducekit.executors.cluster.checking import Check, Close, Order, Setup
+from reducekit.executors.cluster.checking import LITTLE, Check, Close, NewText, Order, Setup
 from reducekit.executors.cluster.connection import Connection, Link, LinkError
 from reducekit.executors.executor import Executor, ExecutorError, Finished
 from reducekit.oracle.criterion import Oracle
@@ -35,15 +34,13 @@ _CLOSING = 10.0  # seconds that workers may take to end all checks
 _TAKING_OVER = 2.0  # seconds without a worker after which this machine does
 _SAMPLES = 5  # checks that tell how fast a worker is
 _SLOW = 1.5  # times as long as on the others
-_LATE = 4.0  # times as long as the others: such a check is made elsewhere, too
-_SOON = 1.0  # seconds within which that does not matter
 
 
 class _Place:
     def __init__(self, link: Link) -> None:
         self.link = link
         self.checks: set[int] = set()  # of this executor; kept when the worker is lost
-        self.version = 0  # the version of its base text; 0 if it does not know this executor
+        self.base: bytes | None = None  # its base text; None if it does not know this executor
         self.samples = 0
         self.pace = 0.0  # mean seconds of the latest runs
 
@@ -98,8 +95,7 @@ class ClusterExecutor(Executor):
         # What follows is for the thread of the connection.
         self._places: dict[Link, _Place] = {}
         self._here: Link | None = None  # the checker on this machine, while it takes over
-        self._base = BaseText()
-        self._mean = 0.0  # mean seconds of the latest checks
+        self._base: bytes | None = None  # the text that candidates are edits of
         self._failure: ExecutorError | None = None  # why no worker will come any more
         self._changed = asyncio.Event()
         self._waits = False
@@ -130,7 +126,7 @@ class ClusterExecutor(Executor):
             time.sleep(0.01)
 
     def build_on(self, text: bytes) -> None:
-        self._connection.soon(self._base.offer, text)
+        self._connection.soon(self._rebase, text)
 
     def submit(self, ticket: int, text: bytes, limits: Limits) -> None:
         """Start a check of `text` on a worker, once one has a free slot."""
@@ -255,7 +251,7 @@ class ClusterExecutor(Executor):
         closing = [
             link.ask(self._which, [Close(number := next(self._connection.numbers))], number)
             for link, place in self._places.items()
-            if place.version
+            if place.base is not None
         ]
         await asyncio.gather(*closing, return_exceptions=True)
         await self._end_here()
@@ -267,66 +263,41 @@ class ClusterExecutor(Executor):
         """Run a check, and again elsewhere if that fails or its verdict is in doubt."""
         doubted: _Place | None = None
         while True:
-            while (free := self._best_place(doubted)) is None:
+            while (place := self._best_place(doubted)) is None:
                 if self._failure is not None:
                     raise self._failure
                 await self._connection.slot.wait()
-            found = await self._first(free, text, limits)
-            if found is None:
+            finished = await self._tried(place, text, limits)
+            if finished is None:
                 continue
-            place, finished = found
             if doubted is None and self._doubted(finished, place):
                 doubted = place
                 continue
             if finished.interesting:
-                self._base.offer(text)
+                self._rebase(text)
             return finished
 
-    async def _first(
-        self, place: _Place, text: bytes, limits: Limits
-    ) -> tuple[_Place, Finished] | None:
-        """Return the first verdict: a late check also runs on another, idle slot."""
-        patience = max(_SOON, _LATE * self._mean)
-        runs = {self._start(place, text, limits)}
-        try:
-            while runs:
-                ended, runs = await asyncio.wait(
-                    runs, timeout=patience, return_when="FIRST_COMPLETED"
-                )
-                for each in ended:
-                    if (found := each.result()) is not None:
-                        return found
-                other = self._best_place(place) if self._mean and len(runs) == 1 else None
-                if other is not None and other is not place and other.idle > 0 and not ended:
-                    runs.add(self._start(other, text, limits))
-                patience = _GLANCE
-            return None
-        finally:
-            for each in runs:
-                each.cancel()
-
-    def _start(
-        self, place: _Place, text: bytes, limits: Limits
-    ) -> asyncio.Task[tuple[_Place, Finished] | None]:
+    async def _tried(self, place: _Place, text: bytes, limits: Limits) -> Finished | None:
+        """Run a check on a worker, as one of its checks; return None if that fails."""
         number = next(self._connection.numbers)
-
-        def ended(_: object) -> None:
+        place.link.checks.add(number)
+        place.checks.add(number)
+        # A task of its own: what ends the link's requests must not pass for the caller's `cancel`.
+        task = asyncio.ensure_future(self._run(place, number, text, limits))
+        try:
+            await asyncio.wait({task})
+            return task.result()
+        finally:
+            task.cancel()
             place.link.checks.discard(number)
             if not place.link.broken.done():
                 place.checks.discard(number)
             self._connection.freed()
 
-        place.link.checks.add(number)
-        place.checks.add(number)
-        task = asyncio.ensure_future(self._run(place, number, text, limits))
-        task.add_done_callback(ended)
-        return task
-
     async def _run(
         self, place: _Place, number: int, text: bytes, limits: Limits
-    ) -> tuple[_Place, Finished] | None:
-        """Run a check on a worker; return None if that fails."""
-        link, begin = place.link, time.monotonic()
+    ) -> Finished | None:
+        link = place.link
         try:
             report = await link.ask(self._which, self._orders(place, number, text, limits), number)
         except LinkError:
@@ -335,24 +306,30 @@ class ClusterExecutor(Executor):
             link.cancel(self._which, number)
             raise
         self.runs += report.runs
-        if report.finished is None:
-            if link in self._places:
-                link.why = report.failed or ""
-                self._members.refuse(link.address, link.why)
-                self._lose(link)
-            return None
-        seconds = time.monotonic() - begin
-        self._mean = seconds if not self._mean else 0.95 * self._mean + 0.05 * seconds
-        return place, report.finished
+        if report.finished is None and link in self._places:
+            link.why = report.failed or ""
+            self._members.refuse(link.address, link.why)
+            self._lose(link)
+        return report.finished
 
     def _orders(self, place: _Place, number: int, text: bytes, limits: Limits) -> list[Order]:
         """Return the orders for a check on a worker, and record that they are sent."""
-        new = self._base.describe(text, len(self._places))
-        orders: list[Order] = [*self._base.steps_from(place.version), Check(number, new, limits)]
-        if not place.version:
-            orders.insert(0, replace(self._setup, jobs=place.link.slots))
-        place.version = self._base.version
-        return orders
+        orders: list[Order] = []
+        if place.base is None:
+            orders.append(replace(self._setup, jobs=place.link.slots))
+        base = self._base = text if self._base is None else self._base
+        if place.base is not base:
+            orders.append(NewText.of(base, place.base))
+            place.base = base
+        new = NewText.of(text, base)
+        if len(new.change) > LITTLE and len(text) > len(base):
+            self._base = text  # what the base lacks, the next ones may have as well
+        return [*orders, Check(number, new, limits)]
+
+    def _rebase(self, text: bytes) -> None:
+        """Have later candidates sent as edits of a text."""
+        if self._base is None or len(text) < len(self._base):
+            self._base = text
 
     def _best_place(self, avoided: _Place | None) -> _Place | None:
         """Return the worker with the most idle slots, or with the fewest waiting checks."""

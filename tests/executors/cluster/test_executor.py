@@ -171,6 +171,16 @@ def test_candidates_travel_as_edits_of_what_they_are_made_from(connection: Conne
     assert sent[1] < sent[0] / 2
 
 
+def test_a_first_text_that_is_small_is_not_the_base_for_long(connection: Connection) -> None:
+    lines = [b"(assert (> x%d %d))\n" % (each, each * each % 7919) for each in range(3000)]
+    with opened(connection, sh("false")) as executor:
+        for ticket in range(30):
+            kept = lines[1500:] if ticket == 0 else lines[: ticket * 9] + lines[ticket * 9 + 5 :]
+            executor.submit(ticket, b"".join(kept), LIMITS)
+            until(executor, 1)
+    assert connection.sent < 2.2 * len(b"".join(lines))
+
+
 @pytest.mark.slow
 def test_checks_of_a_killed_worker_are_made_elsewhere(connection: Connection) -> None:
     told: list[str] = []
@@ -296,24 +306,6 @@ def test_a_run_that_is_killed_from_outside_is_made_again_on_another_worker(
         executor.submit(0, b"x", LIMITS)
         assert until(executor, 1)[0].outcomes[0].signal == signal.SIGKILL
         assert executor.runs == 2 * 3  # each worker tries it three times
-
-
-def test_a_check_that_takes_too_long_is_made_twice_and_the_first_verdict_counts(
-    connection: Connection, tmp_path: Path
-) -> None:
-    """The first run on a text with an `x` hangs, the second one does not."""
-    line = f'grep -q x "$1" || exit 1; mkdir {tmp_path}/hangs && exec sleep {NAP}; exit 0'
-    with opened(connection, sh(line)) as executor:
-        executor.ready(2)
-        for ticket in range(8):
-            executor.submit(ticket, b"y", LIMITS)
-            assert not until(executor, 1)[ticket].interesting
-        executor.submit(8, b"x", LIMITS)
-        found = until(executor, 1)[8]
-        assert found.interesting
-        assert executor.runs == 9  # the one that hangs has not been reported
-        while marked():  # it is ended
-            executor.wait(0.05)
 
 
 def test_no_more_checks_at_a_time_than_files_may_be_open(connection: Connection) -> None:

@@ -20,8 +20,7 @@ import pytest
 from reducekit.errors import UsageError
 from reducekit.executors.cluster import checking
 from reducekit.executors.cluster import connection as connection_module
-from reducekit.executors.cluster.base_text import NewText
-from reducekit.executors.cluster.checking import LEASE, Check, Server, Setup
+from reducekit.executors.cluster.checking import LEASE, Check, NewText, Server, Setup
 from reducekit.executors.cluster.connection import Connection
 from reducekit.executors.cluster.executor import ClusterExecutor
 from reducekit.executors.cluster.spec import ClusterSpec, start
