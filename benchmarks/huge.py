@@ -85,15 +85,6 @@ def nots(levels: int) -> Iterator[str]:
     yield from chain(repeat(")", levels), [")\n(check-sat)\n"])
 
 
-def btor(nodes: int) -> Iterator[str]:
-    """Yield a BTOR graph; each node uses its predecessor and an earlier one."""
-    yield "1 var 8 a\n2 var 8 b\n"
-    for each in range(3, nodes):
-        operator = "mul" if each == nodes // 2 else ("add", "xor", "and", "sub")[each % 4]
-        yield f"{each} {operator} 8 {each - 1} {max(1, each * 7 // 11)}\n"
-    yield f"{nodes} root 8 {nodes - 1}\n"
-
-
 def trace(size: int) -> Iterator[str]:
     """Yield an API trace of Lingeling: ternary clauses over 50,000 variables, one solve."""
 
@@ -105,17 +96,22 @@ def trace(size: int) -> Iterator[str]:
     return chain(["init\n"], numbered(size, clause, f"add {NUMBER}\nadd 0\n"), ["sat\n"])
 
 
-def nodes(size: int) -> Iterator[str]:
-    """Yield a BTOR graph of that size; each node uses the one before and an earlier one."""
+def graph(size: int = 0, count: int = 0) -> Iterator[str]:
+    """Yield a BTOR graph of that size or that many nodes; each uses the one before and another."""
     yield "1 var 8 a\n2 var 8 b\n"
     written, number, marked = 0, 3, False
-    while written < size:
-        now = not marked and written >= size // 2
+    while written < size or number < count:
+        now = not marked and written >= size // 2 and number >= count // 2
         operator = "mul" if now else ("add", "xor", "and", "sub")[number % 4]
         line = f"{number} {operator} 8 {number - 1} {max(1, number * 7 // 11)}\n"
         yield line
         written, number, marked = written + len(line), number + 1, marked or now
     yield f"{number} root 8 {number - 1}\n"
+
+
+def nodes(count: int) -> Iterator[str]:
+    """Yield a BTOR graph of that many nodes."""
+    return graph(count=count)
 
 
 class Case(NamedTuple):
@@ -135,7 +131,7 @@ SIZED = {
     )
     for name, what, file, write, word in (
         ("smt2", "SMT-LIB", "input.smt2", commands, MARKER),
-        ("btor", "BTOR", "input.btor", nodes, " mul "),
+        ("btor", "BTOR", "input.btor", graph, " mul "),
         ("trace", "trace", "input.trace", trace, NUMBER),
         ("text", "text", "input.txt", lines, MARKER),
     )
@@ -149,9 +145,9 @@ CASES = SIZED | {
     "lines": Case("100 MB of lines", "input.smt2", lines, SIZE, ("smt2", "--lenient")),
     "lets": Case("1,000,000 nested lets", "input.smt2", lets, LEVELS),
     "nots": Case("1,000,000 nested negations", "input.smt2", nots, LEVELS),
-    "btor-20k": Case("20,000 BTOR nodes", "input.btor", btor, 20_000, ("btor",), " mul "),
-    "btor-200k": Case("200,000 BTOR nodes", "input.btor", btor, 200_000, ("btor",), " mul "),
-    "btor": Case("1,000,000 BTOR nodes", "input.btor", btor, LEVELS, ("btor",), " mul "),
+    "btor-20k": Case("20,000 BTOR nodes", "input.btor", nodes, 20_000, ("btor",), " mul "),
+    "btor-200k": Case("200,000 BTOR nodes", "input.btor", nodes, 200_000, ("btor",), " mul "),
+    "btor": Case("1,000,000 BTOR nodes", "input.btor", nodes, LEVELS, ("btor",), " mul "),
 }
 
 

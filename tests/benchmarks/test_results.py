@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.summary import read, table
-
 CHECKOUT = Path(__file__).resolve().parents[2]
 RESULTS = sorted((CHECKOUT / "benchmarks" / "results").glob("*.md"))
 BY_HAND = {"hunts_debian.md", "btor_thesis_discussion.md"}
@@ -57,9 +55,3 @@ def test_it_has_the_options(module: str) -> None:
         )
     known = set(re.findall(r"--[a-z][a-z-]*", " ".join(helps)))
     assert modules()[module] <= known
-
-
-def test_the_table_of_smt_lib_cases_is_made_of_the_stored_runs() -> None:
-    results = CHECKOUT / "benchmarks" / "results"
-    published = (results / "smt2_cases.md").read_text(encoding="utf-8")
-    assert published.endswith(f"\n\n{table(read(results / 'smt2_cases.tsv'))}\n")

@@ -20,6 +20,7 @@ RUNS: list[tuple[str, list[str], str]] = [
     ("side_by_side", ["{smt2}", "--repeats", "2", "--reducer", f"ours={OURS}", "--reducer",
                       f"few={OURS} --max-checks 5"], r"few / ours, geometric means of the ratios"),
     ("smt2_tables", ["{smt2}", "--out", "{out}/table"], ""),
+    ("smt2_moves", ["{out}/rows.tsv", "{smt2}/ex1-m"], r"1 cases, \d+ tokens"),
     ("frozen", ["run", "{out}/frozen.tsv", "{smt2}"], ""),
     ("parser_fuzz", ["smt2", "--inputs", "{smt2}", "--whole"], r"1 mutants, 1 parse, .* 0 faults"),
     ("btor_thesis", ["{btor}", "--strategies", "ddmin,lw", "--out", "{out}"], ""),
