@@ -20,7 +20,7 @@ from reducekit.errors import ReducekitError, lack_of_resources, missing_package
 from reducekit.runtime import __version__, loading
 
 _COMMANDS = {
-    "bisect": "Find the version of a solver since which a file fails.",
+    "bisect": "Find the solver version that introduced a failure.",
     "compare": "Compare algorithms on your files.",
     "completion": "Print the completion for a shell.",
     "convert": "Convert between formats.",

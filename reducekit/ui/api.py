@@ -27,9 +27,7 @@ from reducekit.ui.documents import (
     Documents,
     Folders,
     Journals,
-    Positions,
     Settings,
-    changed_part,
     diagram_of,
     difference,
     rows,
@@ -41,6 +39,7 @@ from reducekit.ui.runs import Runs, RunState
 
 _SECONDS = 120  # time limit for generating a random input
 _EARLIER = 12  # reductions of earlier servers that are offered
+_COMPARED = 1 << 21  # bytes of a text that is sent with the next one
 _LIKENED = 100_000  # bytes of a text on which algorithms are compared: up to 2 s
 _EXAMPLE_SEED, _EXAMPLE_NODES = 11, 80
 _EXAMPLE_TEST = "grep -q redxor {}"
@@ -140,13 +139,12 @@ class Api:
         return self._shown(state, text, diagram=diagram)
 
     def look(self, run: int, step: int, *, diagram: bool) -> dict[str, Any]:
-        """Return the text of a step of a run, its diagram, and the part that it changed."""
+        """Return the text of a step of a run, its diagram, and the text before if it is short."""
         journal = self._journal(run)
         text = text_of(journal, step)
         base = text_of(journal, journal.steps[step].base) if step else text
-        place = Positions(text).of
-        changed = [place(each) for each in changed_part(base, text)] if step else None
-        return {**self._shown(self._run(run), text, diagram=diagram), "changed": changed}
+        before = shown(base) if len(base) <= _COMPARED else None
+        return {**self._shown(self._run(run), text, diagram=diagram), "before": before}
 
     def _shown(self, state: RunState, text: bytes, *, diagram: bool) -> dict[str, Any]:
         """Return a text of a run, and its diagram or why there is none."""

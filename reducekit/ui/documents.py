@@ -10,7 +10,7 @@ import json
 import os
 import stat
 import threading
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
@@ -317,14 +317,6 @@ def difference(before: bytes, after: bytes) -> dict[str, Any]:
         "new": len(after),
         "lines": [[line.sign, line.text] for line in changes(before, after)],
     }
-
-
-def changed_part(before: bytes, after: bytes) -> tuple[int, int]:
-    """Return where `after` differs from `before`: from the first byte to behind the last one."""
-    least = min(len(before), len(after))
-    start = bisect_left(range(least), True, key=lambda n: before[: n + 1] != after[: n + 1])
-    same = bisect_left(range(least - start), True, key=lambda n: before[~n:] != after[~n:])
-    return start, len(after) - same
 
 
 def shown(text: bytes) -> str:

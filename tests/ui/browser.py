@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.ui.serving import Serving
 
-SECONDS = 30
+SECONDS = 90
 """Until something has to be in the page: much longer than it takes, as machines may be loaded."""
 ARGUMENTS = (
     "--no-sandbox",  # root in a container cannot have one

@@ -118,10 +118,10 @@ def test_stop_pause_and_resume(served: Serving) -> None:
     run = served.api.runs.get(number)
     served.wait(lambda: run.state.get("accepted"))
     served.ask("control", run=number, request="pause")
-    time.sleep(0.5)  # what was under way ends
+    served.wait(lambda: run.status == "paused")
     before = run.state["checks"]
-    time.sleep(0.6)
-    assert run.state["checks"] == before
+    time.sleep(1)
+    assert run.state["checks"] <= before + 1  # what was under way ends
     served.ask("control", run=number, request="resume")
     served.wait(lambda: run.state["checks"] > before)
     served.ask("control", run=number, request="stop")
@@ -146,7 +146,7 @@ def test_a_run_without_a_reduction(served: Serving) -> None:
 def test_a_run_that_does_not_end_is_stopped(served: Serving) -> None:
     found = served.ask("run", document=opened(served), options={"command": "sh -c 'sleep 1000' {}"})
     run = served.api.runs.get(found["run"])
-    time.sleep(0.5)
+    served.wait(lambda: run.status == "running")
     served.ask("control", run=run.number, request="stop")
     served.finished(run.number)
     assert not run.console

@@ -121,6 +121,7 @@ def test_reduce_see_it_shrink_step_back_and_go_on(visit: Visit) -> None:
 def test_a_click_on_the_curve_goes_to_the_step(visit: Visit) -> None:
     page = visit.start()
     visit.reduced()
+    expect(page.locator("#result[data-what=result]")).to_be_visible()  # as is the whole curve
     curve = page.locator("svg.curve")
     box = curve.bounding_box()
     assert box is not None
@@ -168,7 +169,7 @@ def test_algorithms_race(visit: Visit, tmp_path: Path) -> None:
     expect(page.locator("#start")).to_have_text("Race 3 algorithms")
     page.click("#start")
     expect(page.locator(".run[data-status=done]")).to_have_count(3)
-    assert page.locator(".curve .series").count() == 3
+    expect(page.locator(".curve .series")).to_have_count(3)
     page.click(".run .name:has-text('hdd')")
     expect(page.locator("#facts")).to_contain_text("hdd")
     with page.expect_download() as download:

@@ -170,7 +170,7 @@ def test_attacks_disturb_neither_page_nor_terminal(
     answers = page.evaluate(SEND)
     assert [status for status, _ in answers] == [400, 501]
     assert all("default-src 'none'" in policy for _, policy in answers)
-    monkeypatch.setattr(Handler, "timeout", 5)
+    monkeypatch.setattr(Handler, "timeout", 20)
     before = threading.active_count()
     port = visit.served.server.server_port
     half_sent = [socket.create_connection(("127.0.0.1", port)) for _ in range(200)]
@@ -274,7 +274,11 @@ def test_a_text_that_took_long_to_come_is_soon_followed_by_the_next(visit: Visit
     page = visit.start()
     visit.open("graph.btor")
     page.route("**/api/best", hold_the_first)
-    visit.fails(f"{visit.served.folder}/slow.sh {{}}")
+    go_on = visit.served.folder / "go"
+    slow = visit.served.folder / "slow.sh"  # after some checks it waits until the run is paused
+    holds = f"test $(wc -l < $0.log) -lt 15 || while ! test -e {go_on}; do sleep 0.1; done"
+    slow.write_text(f'#!/bin/sh\necho >> $0.log\n{holds}\ngrep -q sext "$1"\n')
+    visit.fails(f"{slow} {{}}")
     page.click("#start")
     page.click(".run button:has-text('Pause')")
     state = visit.served.api.runs.get(1)
@@ -282,6 +286,8 @@ def test_a_text_that_took_long_to_come_is_soon_followed_by_the_next(visit: Visit
     page.click(".run button:has-text('Resume')")
     visit.served.wait(lambda: page.title() and state.state.get("checks", 0) >= 12)
     page.click(".run button:has-text('Pause')")
+    expect(page.locator(".run[data-status=paused]")).to_be_visible()
+    go_on.touch()
     route, old = held[0]
     route.fulfill(response=old)
     expect(page.locator("#facts")).to_contain_text("updating…")
@@ -297,7 +303,7 @@ def test_a_command_that_hangs_is_named(visit: Visit) -> None:
     visit.open("graph.btor")
     visit.fails(f"{visit.served.folder}/hangs.sh {{}}", "fails")
     page.click("#run")
-    expect(page.locator("#pane-console")).to_contain_text(re.compile(r"running for [1-3]\.\d s"))
+    expect(page.locator("#pane-console")).to_contain_text(re.compile(r"running for \d+\.\d s"))
     page.click("#pane-console button:has-text('Stop')")
     page.click("#start")
     slow = page.locator(".run .slow")

@@ -152,7 +152,7 @@ def _golden(run: Run) -> None:
             raise unfit_baseline(
                 golden.criterion,
                 baseline,
-                "Does the command read the file? Is what is looked for in every run?",
+                "Does the command read the file? Or does every run print what you match?",
                 job.commands[0].shell_line(job.name, job.text),
             )
         run.say(fails_too(golden.criterion, baseline))  # an empty file crashes, too

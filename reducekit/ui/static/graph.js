@@ -12,7 +12,6 @@ const WHOLE = 100; // nodes that are drawn at once
 const LARGE = 500; // nodes above which there is a map of all
 const NEAR = 40; // nodes of a neighbourhood
 const COUNTED = 100_000;
-const LEGEND = 40; // pixels of its height
 const LETTERS = 22; // of a label
 
 export class GraphView {
@@ -27,7 +26,7 @@ export class GraphView {
       hover: (key) => this.said(key),
       open: (key) => this.opened(key),
       step: (direction) => this.step(direction),
-    }, LEGEND);
+    });
     element.append(this.hint);
     this.data = null;
   }

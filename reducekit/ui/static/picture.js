@@ -9,10 +9,9 @@ const READABLE = 0.5; // scale from which on labels can be read
 
 export class Picture {
   // `pick(key, event)`, `enter(key)` and `open(key)` are called on a click, a hover and a double
-  // click. So many pixels at the lower end are left to a legend: `below`.
-  constructor(element, { pick, hover, open, step, placed = () => {} }, below = 0) {
+  // click.
+  constructor(element, { pick, hover, open, step, placed = () => {} }) {
     this.element = element;
-    this.below = below;
     this.layer = s("g");
     this.svg = s(
       "svg",
@@ -60,6 +59,7 @@ export class Picture {
       return;
     }
     this.busy = true;
+    this.element.toggleAttribute("data-busy", true);
     this.element.toggleAttribute("data-drawing", !this.nodes.size);
     this.wanted = wanted;
     if (nodes[0].box) {
@@ -107,7 +107,7 @@ export class Picture {
         outline(style, width),
         s("text", {}, visible(label)),
       );
-      this.nodes.set(key, { box, x, y });
+      this.nodes.set(key, { box, x, y, w: width });
       return box;
     });
     this.layer.replaceChildren(...lines, ...boxes);
@@ -200,6 +200,7 @@ export class Picture {
   }
 
   rest() {
+    this.element.removeAttribute("data-busy");
     const waiting = this.waiting || [];
     this.waiting = [];
     for (const resolve of waiting) resolve();
@@ -248,10 +249,8 @@ export class Picture {
     this.move();
   }
 
-  // The size of the pane without what lies over its lower end.
   room() {
-    const { width, height } = this.svg.getBoundingClientRect();
-    return { width, height: Math.max(0, height - this.below) };
+    return this.svg.getBoundingClientRect();
   }
 
   // Shows all that is drawn.

@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { saveFile } from "./dialogs.js";
-import { $, copy, download, h, note, number, visible } from "./dom.js";
+import { $, copy, download, h, note, number } from "./dom.js";
 import { before, button, over, percent } from "./runs.js";
 import { current, shownRun, state } from "./state.js";
 
@@ -46,7 +46,7 @@ export function result() {
   const command = run.result?.runs_again?.[0]?.command;
   element.replaceChildren(
     h("b", { class: "story" }, `${number(before(run))} → ${number(size)} bytes`),
-    h("span", { class: "quiet" }, visible(`${percent(size, before(run))} removed${run.state.failure ? ` · ${run.state.failure}` : ""}`)),
+    h("span", { class: "quiet" }, `${percent(size, before(run))} removed`),
     h("div", { class: "actions" }, best("reduced file"),
     button("Save…", "Save the reduced file", save),
     button("Copy issue", "Copy the text of a bug report", async () => copy((await ask("report", { run: run.number, text: "issue" })).text, "The issue text was")),

@@ -216,7 +216,7 @@ export async function live() {
     if (state.shown === shown && shown.step === undefined) {
       const first = shown.size === null;
       shown.size = size;
-      text.show(found.text, !first);
+      text.show(found.text, first ? null : text.text);
       if (found.diagram) show(found.diagram, true);
       else nothing(found.no_diagram || "", true);
       facts(found.size);
@@ -234,15 +234,10 @@ export async function live() {
   timer = setTimeout(live, wait + 1);
 }
 
-// Returns a range without its line breaks, or of nothing the line in which something was.
-function lines(content, [start, end]) {
-  if (end > start) return [start, end];
-  const last = content.indexOf("\n", start);
-  return [content.lastIndexOf("\n", start - 1) + 1, last < 0 ? content.length : last];
-}
+const settled = () => Promise.all([text.settled, graph.settled(), outline.settled()]);
 
-// Shows the text of a step above its difference to the one before.
-export async function showStep(run, step, last) {
+// Shows the text of a step with what it changed: that stays, unless the steps are `played`.
+export async function showStep(run, step, last, played = false) {
   if (state.shown?.run !== run) showRun(run);
   const shown = state.shown;
   if (step === last && shown.step === undefined) return;
@@ -253,20 +248,20 @@ export async function showStep(run, step, last) {
   if (shown.step === undefined) {
     shown.size = null;
     await catchUp();
-    await Promise.all([graph.settled(), outline.settled()]);
+    await settled();
     return;
   }
   try {
     const found = await ask("look", { run, step, diagram: true });
     if (state.shown !== shown || shown.step !== step) return;
-    text.show(found.text, true);
+    text.show(found.text, found.before ?? found.text, !played);
     if (found.diagram) show(found.diagram, true);
     else nothing(found.no_diagram || "", true);
-    if (found.changed) text.select(lines(found.text, found.changed));
+    text.reveal();
     shown.size = state.runs.get(run).state.size;
     facts(found.size);
     result();
-    await Promise.all([graph.settled(), outline.settled()]);
+    await settled();
   } catch (error) {
     note(error.message);
   }

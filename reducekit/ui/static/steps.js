@@ -107,7 +107,7 @@ export class StepsView {
   choose(step, look = true) {
     this.chosen = step;
     this.follows = step === this.last;
-    const looked = look ? this.looked(this.run.number, step, this.last) : undefined;
+    const looked = look ? this.looked(this.run.number, step, this.last, Boolean(this.playing)) : undefined;
     this.curve.at(this.run, this.steps, step);
     for (const row of this.table.children) {
       const chosen = Number(row.dataset.step) === step;
