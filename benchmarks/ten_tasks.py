@@ -27,6 +27,8 @@ from tests.ui.serving import Serving, serving
 
 NODES, SEED = 300, 11
 SOLVER = """#!/bin/sh
+echo >> {folder}/log
+test $(wc -l < {folder}/log) -lt 14 || while ! test -e {folder}/fast; do sleep 0.1; done
 test -e {folder}/fast || sleep 0.2
 grep -q write "$1" && grep -q redxor "$1" || exit 0
 echo "solver: rewrite.c:812: Assertion failed" >&2
@@ -64,7 +66,7 @@ class Hand:
 
     visit: Visit
     fast: Path
-    """Where this file is, the solver answers at once."""
+    """Where this file is, the solver answers at once; else it hangs after some checks."""
     actions: int = 0
     report: Path | None = None
 
@@ -197,7 +199,8 @@ def keys(hand: Hand) -> None:
 def lose(hand: Hand) -> None:
     """End the server during a run."""
     hand.close_dialog()
-    hand.fast.unlink()
+    for name in ("fast", "log"):
+        hand.fast.with_name(name).unlink()
     hand.click("#tabs [role=tab]:has-text('random.btor')")
     hand.click("#start")
     expect(hand.page.locator(".run.shown[data-status=running] .size")).to_be_visible()

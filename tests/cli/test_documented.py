@@ -12,13 +12,24 @@ from tests.cli.test_examples import FAILS, INPUTS
 from tests.cli.tool import Tool
 
 ROOT = Path(__file__).resolve().parents[2]
-ELSEWHERE = ("ui ", "bisect ", "--cluster", "--library", "--fault", "ddsmt", "NAME")
+ELSEWHERE = (
+    "ui ",
+    "bisect ",
+    "--cluster",
+    "--library",
+    "--fault",
+    "ddsmt",
+    "NAME",
+    "python examples",
+)
 """Typed in tests of their own, on what they need."""
 TEXTS = {
     **INPUTS,
     "aig": INPUTS["aag"],
     "btor2": "1 sort bitvec 8\n2 input 1\n3 udiv 1 2 2\n4 sort bitvec 1\n5 eq 4 2 3\n6 bad 5\n",
-    "trace": "# reducekit: --model lingeling\ninit\nadd 1\nadd 0\nsat\nreturn 10\nrelease\n",
+    "trace": "init\nadd 1\nadd 0\nsat\nreturn 10\nrelease\n",
+    "h": INPUTS["c"],
+    "p": INPUTS["txt"],
     "icnf": "p inccnf\n1 2 0\na 1 0\n",
 }
 PROGRAMS = (
@@ -31,7 +42,8 @@ WRITTEN = "-o --output --film --plot --curve --junit --report --reduce"
 def documented() -> dict[str, list[str]]:
     """Return the indented commands of each page, in order."""
     found = {}
-    for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
+    pages = {ROOT / "README.md", *(ROOT / "docs").glob("*.md")} - {ROOT / "docs" / "verifiers.md"}
+    for page in sorted(pages):
         text = page.read_text("utf-8").replace("\\\n", " ")
         commands = re.findall(r"(?m)^    reducekit (.*)$", text)
         found[page.name] = [
@@ -43,26 +55,28 @@ def documented() -> dict[str, list[str]]:
 def prepare(folder: Path, words: list[str]) -> None:
     """Make the files and programs that a command names, unless one before has made them."""
     for option, word in zip(["", *words], words, strict=False):
-        if option in PROGRAMS.split():
-            name = shlex.split(word)[0].replace("{dir}", "cases/a")
-            path = folder / (name if "/" in name else f"bin/{name}")
-            make = script, FAILS
-        else:
-            path = folder / word.replace("*", "a")
-            make = Path.write_text, TEXTS.get(path.suffix[1:], "")
-        if option in WRITTEN.split() or path.exists() or not make[1] or path.name in REAL:
+        program = option in PROGRAMS.split()
+        name = shlex.split(word)[0].replace("{dir}", "cases/a") if program else word
+        path = folder / (f"bin/{name}" if program and "/" not in name else name.replace("*", "a"))
+        text = FAILS if program else TEXTS.get(path.suffix[1:])
+        if text is None or path.exists() or path.name in REAL or option in WRITTEN.split():
             continue
         path.parent.mkdir(parents=True, exist_ok=True)
-        make[0](path, make[1])
+        if program:
+            script(path, "echo 1" if option == "--prefer" else text)
+        else:
+            path.write_text(text)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("page", "commands"), documented().items())
 def test_the_commands_of_a_page_are_accepted(tool: Tool, page: str, commands: list[str]) -> None:
     tool.environment["PATH"] = f"{tool.folder}/bin:{os.environ['PATH']}"
-    for name in ("folder", "seeds", "work"):
+    for name in ("folder", "seeds", "work", "project"):
         (tool.folder / name).mkdir()
-        (tool.folder / name / "in.txt").write_text(TEXTS["txt"])
+        for suffix, text in TEXTS.items():
+            (tool.folder / name / f"in.{suffix}").write_text(text)
+    (tool.folder / "examples").symlink_to(ROOT / "examples")
     for command in commands:
         words = shlex.split(command.replace("$PWD", str(tool.folder)), comments=True)
         prepare(tool.folder, words)

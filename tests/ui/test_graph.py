@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -65,6 +67,33 @@ def test_a_legend_says_what_shapes_and_colours_mean(browser: Browser, served: Se
     # Who sees no colours can tell them apart, too; a root is where no edge leads to.
     assert len({shapes[kind].rpartition("rgb")[0] for kind in ("inner", "leaf", "constant")}) == 3
     visit.end()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "nodes"),
+    [
+        ("in.aag", "aag 3 2 0 1 1\n2\n4\n7\n6 2 4\n", 4),
+        ("in.cnf", "p cnf 3 2\n1 -2 0\n2 3 0\n", 5),
+        ("in.smt2", "(declare-const x Bool)\n(assert (not x))\n(check-sat)\n", 3),
+    ],
+)
+def test_each_format_is_drawn_on_the_page_and_by_show(
+    browser: Browser, served: Serving, name: str, text: str, nodes: int
+) -> None:
+    path = served.folder / name
+    path.write_text(text)
+    visit = Visit(browser, served)
+    page = visit.start()
+    visit.open(name)
+    visit.drawn(nodes)
+    visit.end()
+    picture = path.with_suffix(".svg")
+    command = [sys.executable, "-m", "reducekit", "show", str(path), "-o", str(picture)]
+    subprocess.run(command, check=True)
+    page = browser.new_page()
+    page.goto(picture.as_uri())
+    assert page.locator("svg :is(rect, circle, ellipse, polygon, path)").count() >= nodes
+    page.close()
 
 
 def reduced(visit: Visit) -> Page:

@@ -202,6 +202,7 @@ def test_the_first_page_has_no_form_before_there_is_a_text(visit: Visit) -> None
     visit.served.ask("close", document=visit.served.ask("example")["document"]["number"])
     page = visit.start()
     expect(page.locator("#empty")).to_be_visible()
+    expect(page.locator("#empty .formats")).to_contain_text(re.compile("AIGER.*CNF.*any text"))
     visit.served.ask("add", name="late.btor", data="")  # the news have come
     page.wait_for_selector("#tabs :text('late.btor')")
     page.click("#close")

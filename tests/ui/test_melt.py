@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -160,6 +161,8 @@ def test_runs_have_the_names_of_their_files(browser: Browser, served: Serving) -
     expect(page.locator(".group")).to_contain_text("graph.btor")
     expect(page.locator("#tabs [aria-selected=true]")).to_have_text("graph.btor · adaptive")
     assert page.title().endswith("graph.btor · adaptive – reducekit")
+    drawn = page.locator(".run .meter")  # and a run has its own curve, not a part of a bar
+    expect(drawn).to_have_attribute("aria-label", re.compile("^90 % removed, after .* checks$"))
     visit.end()
 
 

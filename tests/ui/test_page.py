@@ -149,6 +149,10 @@ def test_stop_pause_and_resume(visit: Visit) -> None:
     page.click("#start")
     page.click(".run button:has-text('Pause')")
     expect(page.locator(".run[data-status=paused]")).to_be_visible()
+    tab = visit.context.new_page()  # a new tab shows the run that goes on
+    tab.goto(visit.served.server.url)
+    expect(tab.locator("#tabs [aria-selected=true]")).to_have_text("graph.btor · ddmin (live)")
+    tab.close()
     page.click(".run button:has-text('Resume')")
     expect(page.locator(".run[data-status=running]")).to_be_visible()
     visit.served.wait(
