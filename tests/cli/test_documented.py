@@ -72,7 +72,7 @@ def prepare(folder: Path, words: list[str]) -> None:
 @pytest.mark.parametrize(("page", "commands"), documented().items())
 def test_the_commands_of_a_page_are_accepted(tool: Tool, page: str, commands: list[str]) -> None:
     tool.environment["PATH"] = f"{tool.folder}/bin:{os.environ['PATH']}"
-    for name in ("folder", "seeds", "work", "project"):
+    for name in ("folder", "seeds", "work", "project", "tests"):
         (tool.folder / name).mkdir()
         for suffix, text in TEXTS.items():
             (tool.folder / name / f"in.{suffix}").write_text(text)

@@ -76,7 +76,7 @@ def test_the_steps_are_played(
     visit = Visit(browser, served, viewport=viewport, color_scheme=scheme)
     page = example(visit)
     play = page.locator(".axis .play")
-    frames = []
+    frames: list[int] = []
     for _ in range(8):  # a loaded machine draws fewer, though in the same time
         if len(frames) < 20:
             page.evaluate("window.frames_.length = 0; window.struck_ = false")
