@@ -73,7 +73,10 @@ def edge(site: Site) -> Iterator[Candidate]:
     """Replaces one use of a node by a constant, a declared variable, or a direct subterm."""
     graph, users = site.graph, site.analysis.users
     for node in site.nodes:
-        if len(users[node]) < 2:
+        # Of one use of a compound term or a variable, these are moves on the node itself. Those of
+        # a literal are not: in its place, a variable links two terms, and both may shrink by that.
+        shape = graph.shape[node]
+        if len(users[node]) < 2 and (shape.arity or shape.uses or shape.variable >= 0):
             continue
         constants = () if graph.args[node] else to_constants(site, node, 2)
         found = (*constants, *direct(site, node), *to_declared(site, node))
