@@ -38,6 +38,7 @@ def made(name: str, text: str) -> list[str]:
 @pytest.mark.parametrize(
     ("name", "before", "after"),
     [
+        ("edge", INTS + "(assert (< a (* 77 5)))", "(assert (< a (* a 5)))"),
         ("inline", FUNCTION + INTS + "(assert (= (f 1 a) 2))", "(assert (= (+ 1 (* a 1)) 2))"),
         (
             "inline",
