@@ -13,7 +13,7 @@ from functools import cached_property
 
 from reducekit.change import Change, Edit
 from reducekit.format import pass_
-from reducekit.frontends.common.items import NodeItems
+from reducekit.frontends.common.items import NodeItems, WholeItems
 from reducekit.frontends.text.tree import Kind
 from reducekit.frontends.text.view import TextView
 from reducekit.search.problem import IndependentItems, Items, Move, Selection, Tree, WeightedTree
@@ -300,6 +300,39 @@ def arguments(view: TextView) -> Items | None:
     """Removes parameters with their arguments."""
     items = Arguments(view)
     return items if items.items else None
+
+
+@pass_("columns", _is_small)
+def columns(view: TextView) -> WholeItems | None:
+    """Removes columns of tables, such as the second value of all rows."""
+    kind, children = view.kind, view.document.children
+    found: list[tuple[int, int]] = []
+    for node in range(len(kind)):
+        rows = view.elements(node) if kind[node] < Kind.WORD else ()
+        commas = {sum(kind[each] == Kind.SEPARATOR for each in children(row)) for row in rows}
+        if len(rows) > 1 and len(commas) == 1 and 0 not in commas:
+            found += ((node, column) for column in range(min(commas) + 1))
+
+    def change(chosen: Sequence[int]) -> Change:
+        gone: dict[int, set[int]] = {}
+        for node, column in map(found.__getitem__, chosen):
+            gone.setdefault(node, set()).add(column)
+        lost: set[int] = set()
+        for node, numbers in gone.items():
+            for row in view.elements(node):
+                column, keeps = 0, False
+                for each in children(row):
+                    if kind[each] == Kind.SEPARATOR:
+                        keeps |= column not in numbers
+                        column += 1
+                        # One remains between any two columns that stay.
+                        if not keeps or column in numbers:
+                            lost.add(each)
+                    elif column in numbers and kind[each] not in (Kind.OPEN, Kind.CLOSE):
+                        lost.add(each)
+        return Change(tuple(Edit(each, ()) for each in sorted(lost)), "drop column")
+
+    return WholeItems(len(found), change) if found else None
 
 
 class Hoists(Tree):
