@@ -21,8 +21,6 @@ from reducekit.frontends.text.layout import blanks, empty_lines, indentation
 from reducekit.frontends.text.passes import (
     arguments,
     columns,
-    comments,
-    constants,
     definitions,
     hoisting,
     names,
@@ -153,7 +151,6 @@ class Text(Format):
             structure,
             definitions,
             names,
-            constants,
             hoisting,
             arguments,
             columns,
@@ -162,7 +159,6 @@ class Text(Format):
         return Schedule(
             rounds=rounds,
             closing=(
-                comments,
                 tokens,
                 shorter,
                 blanks,

@@ -77,7 +77,7 @@ class Elements(IndependentItems):
 
 
 class Groups(IndependentItems):
-    """Sets of nodes to drop together; `-node` is replaced by a constant instead."""
+    """Sets of nodes to drop together."""
 
     free = 0
 
@@ -87,38 +87,16 @@ class Groups(IndependentItems):
     @cached_property
     def weights(self) -> Sequence[int]:
         weight = self.view.weight
-        return array("q", (sum(weight(abs(node)) for node in each) for each in self.lost))
+        return array("q", (sum(map(weight, each)) for each in self.lost))
 
     def change(self, chosen: Selection, taken: Selection) -> Change:
         nodes = {node for at in chosen for node in self.lost[at]}
-        edits = (Edit(node, ()) if node > 0 else Edit(-node, _CONSTANT) for node in nodes)
-        return Change(tuple(sorted(edits)), self.what)
+        return Change(tuple(Edit(node, ()) for node in sorted(nodes)), self.what)
 
 
-_CONSTANT = (b"0",)
-
-
-def _uses(view: TextView, places: Sequence[int], *, constants: bool) -> set[int]:
-    """Return what to do with the uses of a name whose definition is dropped, as for `Groups`.
-
-    The items that use it are dropped. With `constants` only those that begin with it are; other
-    uses, with their arguments, become a constant.
-    """
-    holder, document = view.holder, view.document
-    found = set()
-    for node in places:
-        begins = document.start[holder[node]] == document.start[node]
-        if holder[node] and (begins or not constants):
-            found.add(holder[node])
-            continue
-        found.add(-node)
-        if (arguments := view.call(node)) is not None:
-            found.add(arguments)
-    return found
-
-
-def _definitions(view: TextView, *, constants: bool) -> Items | None:
-    """Return the parts of a text, each together with the uses of what it defines."""
+@pass_("definitions", _is_small)
+def definitions(view: TextView) -> Items | None:
+    """Removes definitions with all statements that use them."""
     top = view.top
     if len(top) < 2:
         return None
@@ -135,28 +113,14 @@ def _definitions(view: TextView, *, constants: bool) -> Items | None:
             continue
         others = {owner[each] for each in places} - {first}
         if 0 < 3 * len(others) <= len(top):
-            lost[first] |= _uses(
-                view, [each for each in places if owner[each] != first], constants=constants
-            )
+            lost[first] |= {view.holder[each] for each in places if owner[each] != first} - {0}
     # The heaviest come last, as searches go backward. If there are very many, skip the light ones.
-    weights = [sum(view.weight(abs(node)) for node in each) for each in lost]
+    weights = [sum(map(view.weight, each)) for each in lost]
     order = sorted(range(len(lost)), key=weights.__getitem__)
     heavy = order[-_MOST:]
     if 2 * sum(weights[each] for each in heavy) > sum(weights):
         order = heavy
     return Groups(view, [sorted(lost[each]) for each in order], "drop a definition")
-
-
-@pass_("definitions", _is_small)
-def definitions(view: TextView) -> Items | None:
-    """Removes definitions with all statements that use them."""
-    return _definitions(view, constants=False)
-
-
-@pass_("definitions to constants", _is_small)
-def constants(view: TextView) -> Items | None:
-    """Removes definitions, with constants in place of their uses."""
-    return _definitions(view, constants=True)
 
 
 class Structure(WeightedTree):
@@ -351,7 +315,7 @@ class Hoists(Tree):
     def moves(self, node: int) -> Sequence[Move]:
         view, found = self.view, list[Move]()
         if view.is_round(node):
-            found.append(Move(Change((Edit(node, _CONSTANT),), "constant"), ()))
+            found.append(Move(Change((Edit(node, (b"0",)),), "constant"), ()))
         inner = tuple(view.document.children(node))[1:-1]
         if view.kind[node] == Kind.GROUP and inner:
             spaced = tuple(part for each in inner for part in (each, b" "))[:-1]
@@ -391,13 +355,6 @@ def shorter(view: TextView) -> Iterator[Change]:
             yield Change((Edit(node, (b"0",)),), "shorten number")
         elif kind == Kind.STRING and len(source) > 2:
             yield Change((Edit(node, (source[:1] + source[-1:],)),), "shorten string")
-
-
-@pass_("comments", _is_small)
-def comments(view: TextView) -> Items | None:
-    """Removes comments."""
-    nodes = array("i", (node for node in view.tokens if view.kind[node] == Kind.COMMENT))
-    return NodeItems(view.document, nodes, lambda node: Edit(node, ()), "drop comments")
 
 
 @pass_("tokens", _is_small)
