@@ -18,7 +18,7 @@ from reducekit.frontends.trace.player import (
     read_fault,
     resolve,
 )
-from reducekit.frontends.trace.player.session import LiveReplay
+from reducekit.frontends.trace.player.live_replay import LiveReplay
 from reducekit.run import Limits
 
 FIELD = Path(__file__).parent / "field.tsv"
@@ -110,7 +110,7 @@ def trace_of(case: Case) -> bytes:
     """Make the trace of a case again, by playing it against the faulty library."""
     makes = generator(case.api, options=case.options, variables=case.variables)
     with LiveReplay(case.library, patch=case.patch) as live:
-        live.begin(LIMITS)
+        live.begin(LIMITS, alone=True)
         made = makes.generate(case.seed, live.play)
         live.finish()
     return print_trace(made.recorded(), load_model(case.api).formats[0])

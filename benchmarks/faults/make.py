@@ -13,7 +13,6 @@ from benchmarks.faults.field import LIMITS, THIRDS, Case, generator, shown
 from reducekit.errors import UsageError
 from reducekit.executors.executor import ExecutorError
 from reducekit.frontends.trace.generate.generator import Generated
-from reducekit.frontends.trace.hunt import library_tests
 from reducekit.frontends.trace.language.calls import Call
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.player import (
@@ -24,9 +23,9 @@ from reducekit.frontends.trace.player import (
     find_library,
     resolve,
 )
-from reducekit.frontends.trace.player.checker import Wrong
 from reducekit.frontends.trace.player.contract import was_lawful
 from reducekit.frontends.trace.player.faults import Code, instructions, read_code
+from reducekit.frontends.trace.player.live_tester import LiveTester
 
 _TRACES = 4
 """Traces that are made for one fault; what none of them shows is given up."""
@@ -131,18 +130,18 @@ def _shown(
     """Play traces until one fails, and does so again: how, the end, the seed, the calls."""
     library = find_library(system.api, system.engine)
     reference = find_library("ipasir", "cadical103")
-    model = generator(system.api, options=options, variables=variables).model
-    tested = library_tests.System(model, library, patch, reference, LIMITS, options)
-    with library_tests.LibraryTester(tested) as tester:
+    makes = generator(system.api, options=options, variables=variables)
+    model = makes.model
+    with LiveTester(makes, library, patch=patch, reference=reference, limits=LIMITS) as tester:
         for seed in seeds:
-            made, outcome, checked = tester.play(seed)
-            kind, end = shown(outcome)
-            if isinstance(checked, Wrong):
-                kind, end = "wrong", checked.describe()
-            if not kind or not was_lawful(model, made.calls, outcome):
+            trial = tester.run(seed)
+            kind, end = shown(trial.outcome)
+            if trial.wrong is not None:
+                kind, end = "wrong", trial.wrong.describe()
+            if not kind or not was_lawful(model, trial.made.calls, trial.outcome):
                 continue
-            if _again(system, patch, made, outcome, wrong=kind == "wrong"):
-                return kind, end, seed, made.calls
+            if _again(system, patch, trial.made, trial.outcome, wrong=kind == "wrong"):
+                return kind, end, seed, trial.made.calls
     return None
 
 

@@ -67,6 +67,7 @@ class Tested:
     text: bytes = b""  # the input where it shows a bug, otherwise it may be empty
     criterion: Criterion | None = None
     """What is to be kept of the bug; None: no bug. Equal criteria are the same bug."""
+    preceding: int = 0  # how many inputs `text` begins with, those of the seeds just before
     timed_out: bool = False
     counts: Mapping[str, int] = field(default_factory=dict)  # of the format, added up
 

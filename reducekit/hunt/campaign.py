@@ -33,6 +33,7 @@ from reducekit.hunt.inputs import (
 from reducekit.hunt.reduce import ReductionConfig
 from reducekit.hunt.testers import (
     ALL_REJECTED,
+    CHUNK,
     OUT_OF_MEMORY,
     RULES_BROKEN,
     CommandTests,
@@ -132,6 +133,8 @@ class Campaign(ABC):
     frontend: Format  # knows what reduced inputs are made of
     notes: tuple[str, ...] = ()
     commands: tuple[Command, ...] = ()  # the user's programs, a reference last
+    row: int = 1
+    """The number of inputs tested together: findings for one may depend on those before it."""
 
     def __init__(self, options: HuntOptions, values: Mapping[str, Any], noun: str) -> None:
         self.options = options
@@ -352,6 +355,7 @@ class _ByLibrary(Campaign):
         self.test = TestFiles((own.command,), own.libraries)
         self.suffix, self.notes = own.suffix, own.notes
         self.frontend = registry.frontend(options.format)
+        self.row = 1 if self._paths else CHUNK
 
     def results(self, numbers: range, control: Control) -> Iterator[InputResult | None]:
         if self._paths:

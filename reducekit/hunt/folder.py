@@ -204,12 +204,14 @@ def open_progress(
     numbers: range,
     stats: HuntStats,
     *,
+    row: int,
     restart: bool,
 ) -> Progress:
     """Return the progress of the hunt with these tests in its folder, and restore its `stats`.
 
-    `deciding` is what its results depend on, besides the content of the files of the `test`. Raises
-    UsageError if the file cannot be used.
+    `deciding` is what its results depend on, besides the content of the files of the `test`. Inputs
+    are tested in groups of `row`, so a run begins with the first of a group. Raises UsageError if
+    the file cannot be used.
     """
     path = folder / NAME
     kind = hashlib.sha256(repr(deciding).encode()).hexdigest()
@@ -226,7 +228,8 @@ def open_progress(
             progress.files = test.states(files)
             return progress
         restore(stats, state["stats"], folder)
-        progress.begin = max(first, min([state["next"], *progress.pending.values()]))
+        begin = min([state["next"], *progress.pending.values()])
+        progress.begin = max(first, begin - (begin - first) % row)
         progress.next = max(progress.begin, state["next"])
         progress.written = state["written"]
         return progress

@@ -88,6 +88,7 @@ class Hunt:
                 campaign.test,
                 campaign.numbers,
                 stats,
+                row=campaign.row,
                 restart=options.restart,
             )
             self._report_progress()

@@ -254,7 +254,11 @@ def _words_of(outcome: Outcome) -> str:
 # Reports of a library are processed in the order of the seeds, so which bug is found first does not
 # depend on the processes' speed.
 CHUNK = 10
-"""Number of seeds that a process gets at a time."""
+"""Number of seeds that a process gets at a time.
+
+This many inputs may share a replay process (`frontends/trace/player/live_tester.py`), so a
+continued hunt begins with the first seed of a chunk.
+"""
 _AHEAD = 4  # chunks for each process that may wait for an earlier one
 
 
@@ -375,6 +379,8 @@ class LibraryTests(Closing):
             tested = workers.reports(seeds, control)
         for each in tested:
             words = made_by(self.format, self.own.words(each.seed))
+            if each.preceding:
+                words += f", after the inputs of the seeds from {each.seed - each.preceding} on"
             yield self._result(each, Input(each.text, words, f"seed {each.seed}", each.seed))
             yield None
             if control.left() == 0:

@@ -11,9 +11,8 @@ from reducekit.frontends.trace.language.calls import Call
 from reducekit.frontends.trace.language.text import print_trace, read_trace
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.model.machine import Machine
-from reducekit.frontends.trace.player import ReplayServer, find_library
+from reducekit.frontends.trace.player import ReplayServer, find_library, read_fault, resolve
 from tests.cli.tool import Tool
-from tests.frontends.trace.patches import seeded
 
 LINGELING = load_model("lingeling")
 ABORTS = ("lglmelt+1:abort", "lglookahead+1:abort", "lglreducecache+1:abort")
@@ -56,7 +55,9 @@ def test_the_same_signal_in_a_few_calls(tool: Tool, fault: str, options: str) ->
         assert machine.allowed(call) is None
         machine.after(call)
     library = find_library("lingeling")
-    with ReplayServer(library, patch=seeded(library, fault)) as server:
+    seeded = read_fault(fault)
+    assert seeded is not None
+    with ReplayServer(library, patch=resolve(seeded, library.path)) as server:
         assert server.replay(calls).signal == signal.SIGILL
     with ReplayServer(library) as server:
         assert server.replay(calls).kind == "ok"

@@ -17,7 +17,7 @@ from reducekit.frontends.trace.model.definition import Model
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.player import CONTRACT, DEFAULT_LIMITS, PARSE, api_of
 from reducekit.frontends.trace.player.contract import classified
-from reducekit.frontends.trace.player.session import LiveReplay
+from reducekit.frontends.trace.player.live_replay import LiveReplay
 from reducekit.frontends.trace.player.target import TARGET_OPTIONS, Target, fitted
 from reducekit.offers import FormatOption, Generated, Generation, InputGenerator
 from reducekit.run import Outcome

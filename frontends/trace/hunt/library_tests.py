@@ -1,6 +1,6 @@
 """Tests random traces by a library: crashes, wrong models, answers that another solver refutes.
 
-The trace is played while it is made, and once more to ask for models and cores.
+The trace is played while it is made, so most tests cost one replay.
 """
 
 from __future__ import annotations
@@ -17,23 +17,16 @@ from reducekit.errors import UsageError
 from reducekit.executors.executor import Executor
 from reducekit.executors.own import OwnReduction, OwnTests, Tested, Testing
 from reducekit.format import Format
-from reducekit.frontends.trace.generate.generator import Generated, Generator
+from reducekit.frontends.trace.generate.generator import Generator
 from reducekit.frontends.trace.hunt.generator import options_of
 from reducekit.frontends.trace.language.calls import Call
 from reducekit.frontends.trace.language.text import print_trace, read_trace, reader
 from reducekit.frontends.trace.model.definition import Model
 from reducekit.frontends.trace.player import Library, Patch, ReplayOutcome, ReplayServer, batch
-from reducekit.frontends.trace.player.checker import (
-    Checked,
-    Checker,
-    Reference,
-    Wrong,
-    checker_of,
-    reference_for,
-)
+from reducekit.frontends.trace.player.checker import Reference, Wrong, checker_of, reference_for
 from reducekit.frontends.trace.player.contract import was_lawful
+from reducekit.frontends.trace.player.live_tester import LiveTester
 from reducekit.frontends.trace.player.replay_executor import ReplayExecutor
-from reducekit.frontends.trace.player.session import LiveReplay
 from reducekit.frontends.trace.player.target import fitted, subject_of
 from reducekit.offers import KILLED, FormatOption
 from reducekit.oracle.command import Command
@@ -100,75 +93,60 @@ class Answers(Criterion):
 
 
 class LibraryTester(Closing):
-    """Makes and plays traces of a system; use it in a `with`. Raises UsageError if it cannot."""
+    """Makes and plays traces of a system; use it in a `with`."""
 
     def __init__(self, system: System) -> None:
         self._system = system
-        self._generator = Generator(
-            system.model, options=system.options, variables=system.variables
+        self._tester = LiveTester(
+            Generator(system.model, options=system.options, variables=system.variables),
+            system.library,
+            patch=system.patch,
+            reference=system.reference,
+            limits=system.limits,
         )
-        with ExitStack() as opened:
-            self._live = opened.enter_context(LiveReplay(system.library, patch=system.patch))
-            self._server = opened.enter_context(ReplayServer(system.library, patch=system.patch))
-            self._checker: Checker | None = None
-            if system.reference is not None:
-                api = system.library.interface.api
-                self._checker = checker_of(
-                    api, system.reference, self._server, system.limits, opened
-                )
-            self._stack = opened.pop_all()
 
     def close(self) -> None:
-        self._stack.close()
-
-    def play(self, seed: int) -> tuple[Generated, ReplayOutcome, Checked]:
-        """Make the trace of a seed, play it, and check its answers if it passes."""
-        for _ in range(_TRIES):
-            self._live.begin(self._system.limits)
-            made = self._generator.generate(seed, self._live.play)
-            outcome = self._live.finish()
-            if not _killed(outcome):
-                break
-        return made, outcome, self._checked(made.calls, outcome)
-
-    def _checked(self, calls: Sequence[Call], outcome: ReplayOutcome) -> Checked:
-        if self._checker is None or outcome.kind != "ok":
-            return "unknown"
-        return self._checker.check(calls, outcome.results)
+        self._tester.close()
 
     def test(self, seed: int) -> Tested:
         """Make the trace of a seed, play it, and check its answers.
 
         Raises UsageError if the library cannot play it: it has not all of the model's calls.
         """
-        made, outcome, checked = self.play(seed)
-        found = self._judged(made.calls, outcome, checked)
+        for _ in range(_TRIES):
+            trial = self._tester.run(seed)
+            if not _killed(trial.outcome):
+                break
+        made = trial.made
+        found = self._judged(made.calls, trial.outcome, trial.wrong, checked=trial.checked)
         if found.criterion is None:
             return replace(found, seed=seed)
         text = self._system.head + print_trace(made.recorded(), self._system.model.formats[0])
-        return replace(found, seed=seed, text=text)
+        return replace(found, seed=seed, text=text, preceding=trial.company)
 
     def test_text(self, text: bytes) -> Tested:
         """Play a trace, and check its answers. Raises ParseError or UsageError."""
         calls = read_trace(text, self._system.model.formats[0]).calls
         for _ in range(_TRIES):
-            outcome = self._server.replay(calls, self._system.limits)
+            outcome, found = self._tester.replay(calls)
             if not _killed(outcome):
                 break
-        checked = self._checked(calls, outcome)
+        wrong = found if isinstance(found, Wrong) else None
+        checked = found != "unknown"
         if outcome.kind in _DIED:  # as a trace that was made until it died
             calls = calls[: outcome.last_call + 1]
-        return replace(self._judged(calls, outcome, checked), text=text)
+        return replace(self._judged(calls, outcome, wrong, checked=checked), text=text)
 
-    def _judged(self, calls: Sequence[Call], outcome: ReplayOutcome, checked: Checked) -> Tested:
-        wrong = checked if isinstance(checked, Wrong) else None
+    def _judged(
+        self, calls: Sequence[Call], outcome: ReplayOutcome, wrong: Wrong | None, *, checked: bool
+    ) -> Tested:
         model = self._system.model
         if outcome.kind == "parse":
             raise UsageError(
                 f"the library {self._system.library.path} cannot play traces of {model.name}: "
                 f"{outcome.reason}"
             )
-        counts = {CALLS: len(calls), CHECKED: int(checked != "unknown")}
+        counts = {CALLS: len(calls), CHECKED: int(checked)}
         if _killed(outcome):
             return Tested(counts={**counts, KILLED: 1})
         failed = wrong is not None or outcome.kind in _DIED

@@ -6,9 +6,10 @@
 - `server` is the program that loads the library and forks, `session` its client, and `records` are
   the calls as they exchange them. A child runs `player.c`, or the same loop in Python.
 - `server_pool.ReplayServer` plays whole traces and returns an `outcome.ReplayOutcome`;
-  `session.LiveReplay` plays a trace while it is made.
-- `batch` plays many traces together, and `replay_executor` checks the candidates of a reduction.
-  `contract` rejects a wrong use of the API, `checker` checks what a solver answered (`answers`).
+  `live_replay.LiveReplay` plays a trace while it is made.
+- `batch` plays many traces together, `replay_executor` checks the candidates of a reduction, and
+  `live_tester` makes and tests random traces. `contract` rejects a wrong use of the API, `checker`
+  checks what a solver answered (`answers`).
 """
 
 from __future__ import annotations

@@ -58,6 +58,14 @@ int reducekit_start(int (*fork)(void), const Start *start) {
     return pid;
 }
 
+/* Calls a function with an object, a number and `last`, for each number, and puts its result in
+   the number's place. */
+void reducekit_each(
+    void *object, int (*function)(void *, int64_t, int64_t), int32_t *number, int count, int64_t last
+) {
+    for (; count > 0; count--, number++) *number = function(object, *number, last);
+}
+
 /* Stores 64 bits; returns the address behind them. */
 int64_t *reducekit_put(int64_t *at, int64_t value) {
     *at = value;

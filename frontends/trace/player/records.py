@@ -30,6 +30,7 @@ from reducekit.frontends.trace.player.server import (
     CELLS,
     COUNTS,
     DONE,
+    EACH,
     FUNCTION,
     GO,
     KEEPS,
@@ -46,7 +47,7 @@ _ARGUMENTS = 6
 _REMEMBERED = 1 << 18  # encoded calls to remember: 32 to 64 bytes each, and the key
 _UNLIMITED = (1 << 64) - 1
 _RLIMIT_CPU, _RLIMIT_FSIZE, _RLIMIT_CORE, _RLIMIT_AS = 0, 1, 4, 9  # Linux, asm-generic/resource.h
-_DIE_WITH_PARENT = (1, 9)  # PR_SET_PDEATHSIG, SIGKILL
+DIE_WITH_PARENT = (1, 9)  # PR_SET_PDEATHSIG, SIGKILL
 _RLIMITS = struct.Struct("<8Q")
 _ONE = struct.Struct("<Q")  # what is written to an event counter, and read from one
 # Bytes of the strings that are set for each child: its limits, and room for what it reads.
@@ -54,6 +55,7 @@ RESERVED = _RLIMITS.size + _ONE.size
 
 # The cells of names grow from below, those with a fixed purpose lie at the end.
 OBJECT = 0
+COPY = CELLS - 1  # the process that was forked to be asked
 _ARRAY, _BEHIND = CELLS - 3, CELLS - 4  # an array that is made, and where it ends
 _KEPT = {"$": OBJECT, "%": CELLS - 2, "%%": CELLS - 5}
 _LAST_CELL = CELLS - 5
@@ -61,9 +63,10 @@ _LAST_CELL = CELLS - 5
 # As `contract` of the interface finds it.
 _FAILED = "API usage error: %s\n"
 _OF_OBJECT = frozenset(("$", "~$", "self", "~self"))
-# Functions of the C library, and one of the player's, that records call for a child's own needs.
+# Functions of the C library, and two of the player's, that records call for a child's own needs.
 _HELPERS = (
-    "_exit", "getppid", "prctl", "close", "setrlimit", "read", "write", "calloc", "dprintf", PUT,
+    "_exit", "getppid", "prctl", "close", "setrlimit", "read", "write", "fork", "waitpid", "calloc",
+    "dprintf", EACH, PUT,
 )  # fmt: skip
 
 
@@ -134,10 +137,12 @@ def record(
     return RECORD.pack(tables.symbols[function], flags, cell, *numbers, *padding)
 
 
-def skipping(tables: Tables, size: int, helper: str = "getppid") -> bytes:
+def skipping(
+    tables: Tables, size: int, helper: str = "getppid", flags: int = 0, cell: int = 0
+) -> bytes:
     """Return a record that skips this many bytes unless the helper returns 0."""
     numbers = (0, 0, 0, 0, 0, size // RECORD.size)
-    return record(tables, helper, *numbers, flags=KEEPS | SKIPS)
+    return record(tables, helper, *numbers, flags=KEEPS | SKIPS | flags, cell=cell)
 
 
 def prologue(tables: Tables, limits: Limits, address_space: int) -> tuple[bytes, bytes]:
@@ -151,7 +156,7 @@ def prologue(tables: Tables, limits: Limits, address_space: int) -> tuple[bytes,
     memory = _UNLIMITED if limits.memory is None else limits.memory + address_space
     grace = cpu if cpu == _UNLIMITED else cpu + 1
     strings = _RLIMITS.pack(cpu, grace, memory, memory, limits.output, limits.output, 0, 0)
-    records = record(tables, "prctl", *_DIE_WITH_PARENT) + record(tables, "close", 0)
+    records = record(tables, "prctl", *DIE_WITH_PARENT) + record(tables, "close", 0)
     for place, which in enumerate((_RLIMIT_CPU, _RLIMIT_AS, _RLIMIT_FSIZE, _RLIMIT_CORE)):
         flags = KEEPS | kinds(NUMBER, STRING)
         records += record(tables, "setrlimit", which, 16 * place, flags=flags)
@@ -181,6 +186,11 @@ def first_illegal(
                 return Illegal(index, "there is no live object")
             live = name not in ends
     return None
+
+
+def after_guards(steps: Sequence[Step]) -> Sequence[Step]:
+    """Return the C calls after the last `if`."""
+    return steps[max((at + 1 for at, step in enumerate(steps) if step.result == "if"), default=0) :]
 
 
 class Encoder:
@@ -221,6 +231,14 @@ class Encoder:
         self.pause = record(tables, "read", GO, _RLIMITS.size, _ONE.size, flags=event)
         self.report = record(tables, "write", DONE, RESERVED, _ONE.size, flags=event)
         self._encoded: dict[tuple[str, tuple[Value, ...]], bytes] = {}
+
+    @property
+    def separable(self) -> bool:
+        """Whether traces that a process plays one after the other do not affect each other.
+
+        The name of a handle keeps its meaning in the next trace.
+        """
+        return not any(each in ("handle", "ptr") for each in self.results.values())
 
     def playable(self, name: str) -> bool:
         """Return whether the library has all functions of a call."""
@@ -282,8 +300,8 @@ class Encoder:
 
 def encoded(tables: Tables, steps: Sequence[Step], call: Call) -> bytes:
     """Return the records of the C calls that a call makes. Raises ValueError if it cannot be."""
-    begin = max((at + 1 for at, step in enumerate(steps) if step.result == "if"), default=0)
-    guards, guarded = steps[:begin], steps[begin:]
+    guarded = after_guards(steps)
+    guards = steps[: len(steps) - len(guarded)]
     made, many = spread(guarded, len(call.arguments))
     places = [word for step in made for word in step.arguments if taken(word)]
     most = sum(map(taken, places))

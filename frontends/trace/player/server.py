@@ -18,8 +18,12 @@ kinds of six arguments (two bits each) with four flags (u16), cell (u32), six ar
 argument is a number, or the index of a cell, an offset into the strings, the index of a function.
 Cells are 64-bit words of the child's own. The flags: COUNTS, a call of the trace begins; STORES,
 the result goes to the cell; KEEPS, it does not become the call's; SKIPS, unless the result (an
-int) is 0, as many records are skipped as the sixth argument says. One function is the player's:
-PUT(address, value) stores 64 bits, and returns the address behind them.
+int) is 0, as many records are skipped as the sixth argument says. So a child can fork, to be
+asked what the trace does not ask, and records can have other data between them.
+
+Two functions are not the library's: EACH(object, function, numbers, count, last) calls the function
+with the object, a number and the last argument for each number in turn (i32), and puts the result
+in the number's place. PUT(address, value) stores 64 bits, and returns the address behind them.
 
 A child runs `player.c`, and no Python: so the interpreter's objects need not even be copied to
 it, and its heap is the library's alone. Without a compiler the loop in this file plays, with the
@@ -39,7 +43,7 @@ import time
 
 NUMBER, CELL, STRING, FUNCTION = range(4)
 COUNTS, STORES, KEEPS, SKIPS = 0x1000, 0x2000, 0x4000, 0x8000
-PUT = "reducekit_put"
+EACH, PUT = "reducekit_each", "reducekit_put"
 GO, DONE = 4, 5
 RECORD = struct.Struct("<HHI6i")
 REQUEST = struct.Struct("<3Qdd")  # offsets of results, strings, records; wall and CPU seconds
@@ -187,6 +191,13 @@ def _run_in_python(pointers: ctypes.Array[ctypes.c_uint64]) -> None:
         record += RECORD.size
 
 
+def _each(at: int, function: int, numbers: int, count: int, last: int) -> None:
+    call = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_int64] * 3, use_errno=False)(function)
+    for number in (ctypes.c_int32 * count).from_address(numbers) if count else ():
+        ctypes.c_int32.from_address(numbers).value = call(at, number, last)
+        numbers += 4
+
+
 def _put(at: int, value: int) -> int:
     ctypes.c_int64.from_address(at).value = value
     return at + 8
@@ -224,8 +235,12 @@ class Server:
             for symbol in symbols
         ]
         if self.start is None:
-            self.put = ctypes.CFUNCTYPE(*[ctypes.c_int64] * 3)(_put)
-            found[symbols.index(PUT)] = ctypes.cast(self.put, ctypes.c_void_p).value or 0
+            number = ctypes.c_int64
+            each = ctypes.CFUNCTYPE(None, *[number] * 5)(_each)
+            put = ctypes.CFUNCTYPE(number, *[number] * 2)(_put)
+            self.callbacks = {EACH: each, PUT: put}
+            for name, function in self.callbacks.items():
+                found[symbols.index(name)] = ctypes.cast(function, ctypes.c_void_p).value or 0
         self.missing = [symbol for symbol, at in zip(symbols, found, strict=True) if not at]
         # What a child reads is in memory of its own, not among the interpreter's objects.
         self.tables = mmap.mmap(-1, 8 * (6 + len(found)) + RECORD.size)

@@ -1,14 +1,10 @@
-"""A session with a fork server: the process that has loaded a library, and its child that plays.
-
-The child plays a whole trace, or one that is given to it in pieces (`LiveReplay`).
-"""
+"""A session with a fork server: the process that has loaded a library, and its child that plays."""
 
 from __future__ import annotations
 
 import mmap
 import os
 import re
-import select
 import signal
 import socket
 import sys
@@ -31,16 +27,9 @@ from reducekit.frontends.trace.player.outcome import (
     OutcomeKind,
     ReplayOutcome,
     first_mismatch,
-    unplayable,
     where,
 )
-from reducekit.frontends.trace.player.records import (
-    RESERVED,
-    Encoder,
-    Illegal,
-    UnplayableCall,
-    prologue,
-)
+from reducekit.frontends.trace.player.records import RESERVED, Encoder, Illegal, prologue
 from reducekit.run import Closing, Limits, ended
 
 # Of a replay. A trace of 2,000 calls takes some milliseconds.
@@ -242,6 +231,11 @@ class Session(Closing):
         wait_status, late, seconds, cpu = server.REPLY.unpack(reply)
         return Ending(wait_status, bool(late), seconds, cpu, *self.outputs())
 
+    @property
+    def begun(self) -> int:
+        """How many calls have begun; one more than there are when the child reached the end."""
+        return int.from_bytes(self.memory[:8], sys.byteorder)
+
     def results(self, calls: Sequence[Call], first: int, count: int) -> list[int | None]:
         """Return the results of `count` calls from the one with number `first` on.
 
@@ -260,13 +254,18 @@ class Session(Closing):
         calls: Sequence[Call],
         ending: Ending,
         *,
+        first: int = 0,
+        begun: int | None = None,
         illegal: Illegal | None = None,
         check_results: bool = False,
     ) -> ReplayOutcome:
-        """Return the outcome of a trace; `illegal` is the call that its records end before."""
-        # The calls that have begun; one more than there are if the child came to the end.
-        begun = int.from_bytes(self.memory[:8], sys.byteorder)
-        results = self.results(calls, 0, min(begun, len(calls)))
+        """Return the outcome of a trace whose first call was that with number `first`.
+
+        `begun` is how many of its calls have begun, by default as the child counts them: one more
+        than there are if it came to the end. `illegal` is the call that the records end before.
+        """
+        begun = max(0, self.begun - first) if begun is None else begun
+        results = self.results(calls, first, min(begun, len(calls)))
         # The record behind the last call counts too: it ends the child.
         finished = begun > (len(calls) if illegal is None else illegal.index)
         last = min(begun, len(calls)) - 1
@@ -392,83 +391,3 @@ def _spawn(setup: Setup, fds: list[int]) -> int:
 
 def _at(fd: int) -> str:
     return f"/proc/self/fd/{fd}"
-
-
-class LiveReplay(Session):
-    """Plays one trace after the other, each in pieces, as calls arrive; use it in a `with`.
-
-    So a generator can ask the solver which calls are allowed next. The child waits for the next
-    calls in a read(2) on an event counter, which is a record like any other.
-
-    `begin` starts an empty trace, `play` appends calls to it, `finish` ends it. Once `outcome` is
-    not None the trace has ended by itself. Callers have to keep to one live object. Raises
-    UsageError if the library cannot be used, ExecutorError if the server dies.
-    """
-
-    def __init__(self, library: Library, *, patch: Patch | None = None) -> None:
-        super().__init__(Setup.of(library, patch))
-        self._calls: list[Call] = []
-        self._end = 0  # of the records in the memory
-        self._running = False
-        self.outcome: ReplayOutcome | None = None
-
-    def begin(self, limits: Limits = DEFAULT_LIMITS) -> None:
-        """Start an empty trace; the one before is ended."""
-        if self._running:
-            self.finish()
-        self.outcome = None
-        # A child that was killed may have left a counter raised.
-        for counter in (self.go, self.done):
-            if select.select([counter], [], [], 0)[0]:
-                os.eventfd_read(counter)
-        self._calls = []
-        self._end = self.start(self.encoder.pause, limits)
-        self._running = True
-
-    def play(self, calls: Sequence[Call]) -> Sequence[int | None]:
-        """Play calls, and return their results; fewer than calls if the trace has ended by that.
-
-        A call that cannot be played ends the trace with the outcome "parse".
-        """
-        assert self._running, "no trace was begun"
-        first = len(self._calls)
-        try:
-            records = self.encoder.plain(calls)
-        except UnplayableCall as error:
-            self.finish()
-            self.outcome = unplayable(error.index, calls[error.index], str(error))
-            return ()
-        self._calls += calls
-        self._continue(records + self.encoder.report + self.encoder.pause)
-        ready, _, _ = select.select([self.done, self.socket.fileno()], [], [])
-        if self.done in ready:
-            os.eventfd_read(self.done)
-            return self.results(calls, first, len(calls))
-        return self._ended().results[first:]
-
-    def finish(self) -> ReplayOutcome:
-        """End the trace, and return its outcome."""
-        if self._running:
-            self._continue(self.encoder.done)
-            self._ended()
-        assert self.outcome is not None, "no trace was begun"
-        return self.outcome
-
-    def close(self) -> None:
-        super().close()
-        self._running = False
-
-    def _continue(self, records: bytes) -> None:
-        """Put records after those before, and let the child play them."""
-        end = self._end + len(records)
-        if end > self.results_at or len(self.encoder.tables.strings) > STRINGS // 2:
-            raise ExecutorError("the trace is too long to be played in pieces")
-        self.put_strings()
-        self.memory[self._end : end] = records
-        self._end = end
-        os.eventfd_write(self.go, 1)
-
-    def _ended(self) -> ReplayOutcome:
-        self._running = False
-        self.outcome = self.outcome_of(self._calls, self.end())
-        return self.outcome

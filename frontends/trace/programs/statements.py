@@ -16,7 +16,7 @@ from reducekit.errors import UsageError
 from reducekit.frontends.trace.formats.rounds import names_of
 from reducekit.frontends.trace.language.calls import Call
 from reducekit.frontends.trace.model.definition import Model
-from reducekit.frontends.trace.player.answers import SAT, UNSAT, rounds_of
+from reducekit.frontends.trace.player.answers import SAT, UNSAT, Formula
 from reducekit.frontends.trace.player.checker import reference_for
 from reducekit.frontends.trace.player.libraries import Library
 from reducekit.frontends.trace.player.prototypes import Interface, Step, bound, spread, steps_of
@@ -94,16 +94,17 @@ def final_answer(calls: Sequence[Call], model: Model) -> FinalAnswer | None:
     if not begins:
         return None
     own = calls[begins[-1] :]
-    literals, rounds = rounds_of(own, [SAT] * len(own), model.name)
+    formula = Formula(model.name)
+    formula.take(own, [SAT] * len(own))
     roles = {name: known.role for name, known in model.calls.items()}
-    if not rounds or rounds[-1].simplifies:
+    if not formula.rounds or formula.rounds[-1].simplifies:
         return None
-    last = rounds[-1]
+    last = formula.rounds[-1]
     after = [roles.get(call.name, "other") for call in own[last.index + 1 :]]
     queries = next((at for at, role in enumerate(after) if role != "query"), len(after))
     if set(after[queries:]) - {"release"}:
         return None
-    del literals[last.end :]
+    literals = formula.literals[: last.end]
     while literals and literals[-1]:
         literals.pop()  # of a clause that is not closed
     literals += [each for literal in last.assumed for each in (literal, 0)]

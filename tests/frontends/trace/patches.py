@@ -2,16 +2,10 @@
 
 from functools import cache
 
-from reducekit.frontends.trace.player import Fault, Library, Patch, read_fault
+from reducekit.frontends.trace.player import Fault, Patch
 from reducekit.frontends.trace.player import resolve as _resolve
 
 
 @cache
 def resolve(fault: Fault, path: str) -> Patch:
     return _resolve(fault, path)
-
-
-def seeded(library: Library, text: str) -> Patch:
-    fault = read_fault(text)
-    assert fault is not None
-    return resolve(fault, library.path)

@@ -12,7 +12,7 @@ from reducekit.frontends.trace.generate.generator import Generator
 from reducekit.frontends.trace.language.calls import Call
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.player import ReplayServer, find_library
-from reducekit.frontends.trace.player.session import LiveReplay
+from reducekit.frontends.trace.player.live_replay import LiveReplay
 from reducekit.frontends.trace.player.target import fitted
 from tests.frontends.trace.player.test_every_call import calls_of
 from tests.frontends.trace.player.test_stock_cadical import stock

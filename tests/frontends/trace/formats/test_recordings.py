@@ -14,7 +14,7 @@ from reducekit.frontends.trace.language.text import print_trace, read_trace
 from reducekit.frontends.trace.model.check import check
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.player import ReplayServer, find_library
-from reducekit.frontends.trace.player.session import LiveReplay
+from reducekit.frontends.trace.player.live_replay import LiveReplay
 
 # Plays a trace on Lingeling through its C functions, with the library's own recorder on.
 LINGELING = """

@@ -10,7 +10,7 @@ from reducekit.frontends.trace.language.text import print_trace
 from reducekit.frontends.trace.model.check import first_violation
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.player import ReplayServer, find_library
-from reducekit.frontends.trace.player.session import LiveReplay
+from reducekit.frontends.trace.player.live_replay import LiveReplay
 from tests.frontends.trace.player.test_every_call import calls_of, marks
 
 APIS = [pytest.param(api, marks=marks(api)) for api in ("minisat", "picosat")]

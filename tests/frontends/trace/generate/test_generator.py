@@ -22,11 +22,11 @@ from reducekit.frontends.trace.model.check import check, first_violation
 from reducekit.frontends.trace.model.definition import Model
 from reducekit.frontends.trace.model.loader import load_model, parse_model
 from reducekit.frontends.trace.model.structure import ModelError
-from reducekit.frontends.trace.player import Library, ReplayServer, find_library
+from reducekit.frontends.trace.player import Library, ReplayServer, find_library, read_fault
 from reducekit.frontends.trace.player.answers import Round, rounds_of
-from reducekit.frontends.trace.player.session import LiveReplay
+from reducekit.frontends.trace.player.live_replay import LiveReplay
 from reducekit.frontends.trace.player.target import fitted
-from tests.frontends.trace.patches import seeded
+from tests.frontends.trace.patches import resolve
 
 LINGELING = load_model("lingeling")
 APIS = ("lingeling", "cadical", "ipasir")
@@ -182,8 +182,10 @@ def test_any_results_steer(seed: int) -> None:
 
 def test_a_trace_ends_where_its_replay_does() -> None:
     library = find_library("lingeling")
+    fault = read_fault("lglassume+1:abort")
+    assert fault is not None
     generator = Generator(LINGELING)
-    with LiveReplay(library, patch=seeded(library, "lglassume+1:abort")) as player:
+    with LiveReplay(library, patch=resolve(fault, library.path)) as player:
         for seed in range(20):
             player.begin()
             trace = generator.generate(seed, player.play)

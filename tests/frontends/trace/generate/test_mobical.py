@@ -10,7 +10,7 @@ from reducekit.frontends.trace.generate.generator import Generator
 from reducekit.frontends.trace.language.text import print_trace
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.player import find_library
-from reducekit.frontends.trace.player.session import LiveReplay
+from reducekit.frontends.trace.player.live_replay import LiveReplay
 from reducekit.frontends.trace.player.target import fitted
 
 UNREAD = ("unphase", "reserve", "reset_constraint", "declare_one_more_variable")

@@ -13,7 +13,7 @@ from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.player import DEFAULT_LIMITS, ReplayServer, find_library
 from reducekit.frontends.trace.player.answers import Round, rounds_of, satisfied
 from reducekit.frontends.trace.player.checker import AnswerChecker, Wrong
-from reducekit.frontends.trace.player.session import LiveReplay
+from reducekit.frontends.trace.player.live_replay import LiveReplay
 from tests.frontends.trace.player.test_every_call import calls_of, marks
 from tests.frontends.trace.player.test_ipasir import compiled
 

@@ -14,9 +14,9 @@ from reducekit.frontends.trace.passes.neighbours import Neighbours
 from reducekit.frontends.trace.passes.options import OptionMode
 from reducekit.frontends.trace.passes.schedule import OPTION_MODES
 from reducekit.frontends.trace.passes.view import TraceView
-from reducekit.frontends.trace.player import ReplayOutcome, ReplayServer, find_library
+from reducekit.frontends.trace.player import ReplayOutcome, ReplayServer, find_library, read_fault
 from reducekit.frontends.trace.player.batch import BatchReplay, Reach, Trust
-from tests.frontends.trace.patches import seeded
+from tests.frontends.trace.patches import resolve
 
 LINGELING = load_model("lingeling")
 PASSES = "init/sat"
@@ -45,7 +45,9 @@ class Counted:
 @pytest.fixture(name="faulty", scope="module")
 def faulty_lingeling() -> Iterator[ReplayServer]:
     library = find_library("lingeling")
-    with ReplayServer(library, patch=seeded(library, "lglmelt+1:abort")) as server:
+    fault = read_fault("lglmelt+1:abort")
+    assert fault is not None
+    with ReplayServer(library, patch=resolve(fault, library.path)) as server:
         yield server
 
 

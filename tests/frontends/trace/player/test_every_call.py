@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from reducekit.frontends.trace.language.calls import Call, Value
+from reducekit.frontends.trace.language.text import read_trace
 from reducekit.frontends.trace.model.check import first_violation
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.player import ReplayServer, find_library
@@ -361,6 +362,23 @@ def test_no_call_of_a_model_is_without_a_trace(api: str) -> None:
     assert set(load_model(api).calls) - played == set(left_out)
     interface = find_library(api, stock("bitwuzla") if api == "cadical" else None).interface
     assert not set(left_out) & set(interface.calls)
+
+
+@pytest.mark.parametrize("native", [True, False])
+def test_boolectors_own_recording_is_played_to_its_end(native: bool) -> None:
+    text = (Path(__file__).parents[1] / "recorded" / "boolector.trace").read_bytes()
+    trace = read_trace(text)
+    assert {"fun_sort", "apply", "fun", "array_assignment"} <= {call.name for call in trace.calls}
+    with ReplayServer(find_library("boolector"), native=native) as server:
+        outcome = server.replay(trace.calls)
+    assert (outcome.kind, outcome.reason) == ("ok", "")
+    answers = [
+        (call.result, got)
+        for call, got in zip(trace.calls, outcome.results, strict=True)
+        if call.name == "sat"
+    ]
+    assert answers
+    assert all(recorded == got for recorded, got in answers)
 
 
 def test_reserve_is_played_by_a_library_that_has_it() -> None:

@@ -10,18 +10,18 @@ from pathlib import Path
 import pytest
 
 from reducekit.errors import UsageError
-from reducekit.frontends.trace.hunt.library_tests import LibraryTester, System
+from reducekit.frontends.trace.generate.generator import Generator
 from reducekit.frontends.trace.language.calls import Call
 from reducekit.frontends.trace.language.text import read_trace
 from reducekit.frontends.trace.model.loader import load_model
-from reducekit.frontends.trace.player import ReplayServer, find_library, session
+from reducekit.frontends.trace.player import ReplayServer, find_library, read_fault, session
 from reducekit.frontends.trace.player import libraries as helpers
 from reducekit.frontends.trace.player.batch import BatchReplay, CrashCache, batching
-from reducekit.frontends.trace.player.checker import Wrong
+from reducekit.frontends.trace.player.live_tester import LiveTester
 from reducekit.frontends.trace.player.replay_executor import ReplayExecutor, hangs_after
 from reducekit.oracle.own import TimesOut
 from reducekit.run import Limits
-from tests.frontends.trace.patches import seeded
+from tests.frontends.trace.patches import resolve
 
 HANGS = b"init\nadd 1\nadd 2\nadd 0\nsat\n"
 PASSES = b"init\nadd 1\nadd 0\nmaxvar\n"
@@ -35,7 +35,9 @@ def read(text: bytes) -> Sequence[Call]:
 @pytest.fixture(name="server")
 def faulty_server() -> Iterator[ReplayServer]:
     library = find_library("lingeling")
-    with ReplayServer(library, patch=seeded(library, "lgldcpclnstk+0x257:delete")) as server:
+    fault = read_fault("lgldcpclnstk+0x257:delete")
+    assert fault is not None
+    with ReplayServer(library, patch=resolve(fault, library.path)) as server:
         yield server
 
 
@@ -147,9 +149,9 @@ def asleep(place: str, folder: Path) -> str:
 @pytest.mark.parametrize("place", ["INIT", "RELEASE", "ADD", "SOLVE", "VAL"])
 def test_a_trace_that_sleeps_in_a_call_is_out_of_time(place: str, tmp_path: Path) -> None:
     library = find_library("ipasir", asleep(place, tmp_path))
-    system = System(load_model("ipasir"), library, None, library, Limits(wall=0.5), variables=4)
-    with LibraryTester(system) as tester:
-        ends = {tester.play(seed)[1].kind for seed in range(2)}
+    generator = Generator(load_model("ipasir"), variables=4)
+    with LiveTester(generator, library, reference=library, limits=Limits(wall=0.5)) as trials:
+        ends = {trials.run(seed).outcome.kind for seed in range(2)}
     assert "timeout" in ends
 
 
@@ -157,9 +159,9 @@ def test_a_solver_to_compare_with_may_sleep(tmp_path: Path) -> None:
     library, other = (
         find_library("ipasir", asleep(place, tmp_path)) for place in ("NOWHERE", "SOLVE")
     )
-    system = System(load_model("ipasir"), library, None, other, Limits(wall=0.5), variables=4)
-    with LibraryTester(system) as tester:
-        assert not isinstance(tester.play(0)[2], Wrong)
+    generator = Generator(load_model("ipasir"), variables=4)
+    with LiveTester(generator, library, reference=other, limits=Limits(wall=0.5)) as trials:
+        assert trials.run(0).wrong is None
 
 
 def test_a_library_that_sleeps_while_it_is_loaded(

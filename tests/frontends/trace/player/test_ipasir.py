@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from reducekit.errors import UsageError
-from reducekit.frontends.trace.hunt.library_tests import LibraryTester, System
+from reducekit.frontends.trace.generate.generator import Generator
 from reducekit.frontends.trace.language.calls import Call
 from reducekit.frontends.trace.language.text import read_trace
 from reducekit.frontends.trace.model.loader import load_model
-from reducekit.frontends.trace.player import DEFAULT_LIMITS, ReplayServer, find_library
-from reducekit.frontends.trace.player.checker import Wrong
+from reducekit.frontends.trace.player import ReplayServer, find_library
+from reducekit.frontends.trace.player.live_tester import LiveTester
 
 SOURCE = Path(__file__).with_name("tiny_ipasir.c")
 TRACE = """init
@@ -51,14 +51,14 @@ def test_a_library_of_ones_own_is_hunted_in(
     tmp_path: Path, defined: tuple[str, ...], found: int
 ) -> None:
     library = find_library("ipasir", compiled(tmp_path, *defined))
+    generator = Generator(load_model("ipasir"), variables=8)
     reference = find_library("ipasir", "cadical153")
-    model, bugs = load_model("ipasir"), 0
-    system = System(model, library, None, reference, DEFAULT_LIMITS, variables=8)
-    with LibraryTester(system) as tester:
+    bugs = 0
+    with LiveTester(generator, library, reference=reference) as tester:
         for seed in range(12):
-            made, outcome, checked = tester.play(seed)
-            assert len(made.calls) > 10
-            bugs += isinstance(checked, Wrong) or outcome.signal == signal.SIGABRT
+            trial = tester.run(seed)
+            assert len(trial.made.calls) > 10
+            bugs += trial.wrong is not None or trial.outcome.signal == signal.SIGABRT
     assert bool(bugs) == bool(found)
 
 

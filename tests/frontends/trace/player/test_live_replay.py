@@ -7,9 +7,11 @@ import pytest
 
 from reducekit.frontends.trace.language.calls import Call
 from reducekit.frontends.trace.language.text import read_trace
-from reducekit.frontends.trace.player import ReplayServer, find_library
-from reducekit.frontends.trace.player.session import LiveReplay
-from tests.frontends.trace.patches import seeded
+from reducekit.frontends.trace.player import ReplayServer, find_library, read_fault
+from reducekit.frontends.trace.player.live_replay import LiveReplay
+from reducekit.run import Limits
+from tests.frontends.trace.endless import endless
+from tests.frontends.trace.patches import resolve
 
 
 def calls_of(text: str) -> tuple[Call, ...]:
@@ -63,9 +65,24 @@ def test_a_call_that_cannot_be_played(live: LiveReplay) -> None:
     assert (live.outcome.kind, live.outcome.reason.partition(":")[0]) == ("parse", "call 2")
 
 
+def test_a_trace_that_hangs(live: LiveReplay) -> None:
+    calls = calls_of(endless())
+    live.begin(Limits(wall=2))
+    assert len(live.play(calls)) == len(calls) - 1
+    assert live.outcome is not None
+    assert live.outcome.kind == "timeout"
+    live.begin(Limits(wall=0.2))
+    live.play(calls_of("init"))
+    while live.outcome is None:  # the time between calls counts as well
+        live.play(calls_of("maxvar"))
+    assert live.outcome.kind == "timeout"
+
+
 def test_what_was_played_replays_alike() -> None:
     library = find_library("lingeling")
-    patch = seeded(library, "lglderef+1:abort")
+    fault = read_fault("lglderef+1:abort")
+    assert fault is not None
+    patch = resolve(fault, library.path)
     pieces = [calls_of("init;add 1;add 0"), calls_of("sat;deref 1;release")]
     with LiveReplay(library, patch=patch) as live, ReplayServer(library, patch=patch) as server:
         live.begin()

@@ -2,9 +2,11 @@
 
 import pytest
 
+from reducekit.frontends.trace.language.calls import Call
 from reducekit.frontends.trace.language.text import read_trace
 from reducekit.frontends.trace.player import Library, ReplayServer, find_library
 from reducekit.frontends.trace.player import libraries as helpers
+from reducekit.frontends.trace.player.live_replay import LiveReplay
 from reducekit.frontends.trace.programs import program
 from tests.frontends.trace.player.test_every_call import calls_of
 from tests.frontends.trace.player.test_stock_cadical import stock
@@ -56,6 +58,17 @@ def test_what_follows_from_assumptions_is_asked_for() -> None:
     with ReplayServer(mobical, check_results=True) as server:
         assert server.replay(calls).kind == "ok"
     assert "reducekit" not in cadical.interface.calls["propagate"]
+
+
+def test_queries_of_many_literals_are_mapped() -> None:
+    mobical, _ = libraries("bitwuzla")
+    calls = calls_of("init; set factor 0; resize 3; add 1; add 0; add -2; add 0; solve")
+    with LiveReplay(mobical) as live:
+        live.begin()
+        assert live.play(calls)[-1] == 10
+        asked = live.ask("val", [1, 2])
+        live.play([Call("reset", ())])
+        assert live.answer(asked) == [4, -5]
 
 
 def test_without_a_compiler_variables_are_what_they_are(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from reducekit.frontends.trace.language.text import read_trace
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.player import Library, ReplayServer, find_library
 from reducekit.frontends.trace.player import libraries as helpers
-from reducekit.frontends.trace.player.session import LiveReplay
+from reducekit.frontends.trace.player.live_replay import LiveReplay
 from reducekit.frontends.trace.player.target import fitted
 from reducekit.frontends.trace.programs import program
 from tests.frontends.trace.player.test_stock_cadical import stock

@@ -22,6 +22,7 @@ from reducekit.frontends.trace.player import (
     ReplayServer,
     api_of,
     find_library,
+    read_fault,
 )
 from reducekit.frontends.trace.player import libraries as helpers
 from reducekit.frontends.trace.player import server as replay_server
@@ -33,7 +34,7 @@ from reducekit.frontends.trace.player.replay_executor import ReplayExecutor
 from reducekit.oracle.printed import Matches
 from reducekit.run import Limits
 from tests.frontends.trace.endless import endless
-from tests.frontends.trace.patches import seeded
+from tests.frontends.trace.patches import resolve
 
 SAT = "init\nadd 1\nadd 0\nsat\nreturn 10\n"
 
@@ -486,8 +487,11 @@ def test_a_fault_in_minisat() -> None:
     library = find_library("minisat")
     assert api_of(library.path) == "minisat"
     calls = read_trace(b"new\nnew_var\nadd_clause 1\nsimplify\nsolve -1\n", "words").calls
-    patch = seeded(library, "_ZN7Minisat6Solver8simplifyEv+0:abort")
-    with ReplayServer(library, patch=patch) as faulty:
+    fault = read_fault("_ZN7Minisat6Solver8simplifyEv+0:abort")
+    assert fault is not None
+    patch = resolve(fault, library.path)
+    with ReplayServer(library) as server, ReplayServer(library, patch=patch) as faulty:
+        assert [*server.replay(calls).results] == [None, 1, 1, 1, 0]
         outcome = faulty.replay(calls)
     assert (outcome.kind, outcome.last_call) == ("signal", 3)
 
@@ -546,7 +550,9 @@ def test_what_an_install_brings_is_not_noted() -> None:
 
 
 def fault_in(library: Library, text: str) -> ReplayServer:
-    return ReplayServer(library, patch=seeded(library, text))
+    fault = read_fault(text)
+    assert fault is not None
+    return ReplayServer(library, patch=resolve(fault, library.path))
 
 
 def test_a_fault_that_aborts(library: Library) -> None:

@@ -9,7 +9,7 @@ from reducekit.frontends.trace.generate.generator import Generator
 from reducekit.frontends.trace.language.calls import Call
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.player import ReplayServer, api_of, find_library
-from reducekit.frontends.trace.player.session import LiveReplay
+from reducekit.frontends.trace.player.live_replay import LiveReplay
 from reducekit.frontends.trace.player.target import fitted, options_of
 
 

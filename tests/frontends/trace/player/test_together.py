@@ -15,13 +15,14 @@ from reducekit.frontends.trace.player import (
     ReplayOutcome,
     ReplayServer,
     find_library,
+    read_fault,
 )
 from reducekit.frontends.trace.player.batch import BatchReplay, CrashCache, batching
 from reducekit.frontends.trace.player.checker import AnswerChecker, Wrong
 from reducekit.frontends.trace.player.replay_executor import MOST_TOGETHER, ReplayExecutor
 from reducekit.oracle.printed import Matches
 from reducekit.run import Limits
-from tests.frontends.trace.patches import seeded
+from tests.frontends.trace.patches import resolve
 
 PASSES, FAILS = "init\nadd 1\nadd 0\nsat\n", "init\nfreeze 1\nmelt 1\n"
 BREAKS = "init\nadd 1\nadd 0\nsat\nfailed 1\n"
@@ -35,7 +36,9 @@ def read(text: bytes) -> Sequence[Call]:
 @pytest.fixture(name="executor")
 def faulty_executor() -> ReplayExecutor:
     library = find_library("lingeling")
-    server = ReplayServer(library, patch=seeded(library, "lglmelt+1:abort"))
+    fault = read_fault("lglmelt+1:abort")
+    assert fault is not None
+    server = ReplayServer(library, patch=resolve(fault, library.path))
     ending = server.replay(read(FAILS.encode()))
     model = load_model("lingeling")
     return ReplayExecutor(
@@ -116,9 +119,9 @@ def test_which_failures_can_be_told_when_traces_share_a_process() -> None:
 
 def test_a_call_that_the_library_lacks_does_not_spoil_the_others() -> None:
     library = find_library("cadical")
-    with ReplayServer(
-        library, patch=seeded(library, "_ZN10CaDiCaL1956Solver9lookaheadEv:abort")
-    ) as server:
+    fault = read_fault("_ZN10CaDiCaL1956Solver9lookaheadEv:abort")
+    assert fault is not None
+    with ReplayServer(library, patch=resolve(fault, library.path)) as server:
         fails = [Call("init", ()), Call("lookahead", ())]
         wanted = server.replay(fails)
         assert wanted.signal == signal.SIGILL
