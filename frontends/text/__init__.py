@@ -15,16 +15,14 @@ from reducekit.diagram import Diagram
 from reducekit.format import Format, Schedule, by_size
 from reducekit.frontends.text.closing import attributes, calls, characters, runs
 from reducekit.frontends.text.files import drop_files, tree_of_files
-from reducekit.frontends.text.grammar import Learnt, grow_by_grammar
+from reducekit.frontends.text.grammar import Learnt, grow_by_grammar, nothing_learnt
 from reducekit.frontends.text.languages import parser_for
 from reducekit.frontends.text.layout import blanks, empty_lines, indentation
 from reducekit.frontends.text.passes import (
     arguments,
-    comments,
-    constants,
+    columns,
     definitions,
     hoisting,
-    names,
     shorter,
     structure,
     tokens,
@@ -122,7 +120,7 @@ class Text(Format):
             found = syntax_of(parser, text)
             if found.errors <= 1 + len(text) // _ERROR:
                 syntax[path] = found
-                learnt = self._learnt.setdefault(str(parser.language.name), {})
+                learnt = self._learnt.setdefault(str(parser.language.name), nothing_learnt())
                 return grow_by_grammar(found, learnt)
         return tree_of(text)
 
@@ -151,16 +149,14 @@ class Text(Format):
             drop_files,
             structure,
             definitions,
-            names,
-            constants,
             hoisting,
             arguments,
+            columns,
             attributes,
         )
         return Schedule(
             rounds=rounds,
             closing=(
-                comments,
                 tokens,
                 shorter,
                 blanks,

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 _Place: TypeAlias = tuple[int, int, int]
 """Where a node is: the type of its parent, its own, and the field, or one of the next."""
-Learnt: TypeAlias = dict[_Place, Kind]
-"""What nodes in a place are."""
 _HEAD, _END = -1, -2  # all before a node; a `;`
 _QUOTED = re.compile(rb"""\w{0,3}#*("+|'+|`+)""")
 """How a string begins that is several leaves of its grammar."""
@@ -196,6 +194,20 @@ class _Classes(NamedTuple):
         self.join(type_, self.seen.setdefault((above, field), type_))
 
 
+class Learnt(NamedTuple):
+    """What is known of a grammar from the texts so far."""
+
+    kinds: dict[_Place, Kind]
+    """What nodes in a place are."""
+    classes: _Classes
+    """Kept from larger texts: in the last ones little stands twice in the same place."""
+
+
+def nothing_learnt() -> Learnt:
+    """Return what is known of a grammar before the first text."""
+    return Learnt({}, _Classes({}, {}))
+
+
 def grow_by_grammar(syntax: Syntax, learnt: Learnt) -> Grown:
     """Return the tree of a text by its syntax; what is learnt of the grammar is added."""
     text, flat, grown = syntax.text, _flat(syntax.text, syntax.tree.root_node), _columns()
@@ -205,7 +217,7 @@ def grow_by_grammar(syntax: Syntax, learnt: Learnt) -> Grown:
     places: dict[_Place, list[int]] = {}
     parents: dict[tuple[int, int], int] = {}  # the last node with a child in a field, by its type
     repeated: set[tuple[int, int]] = set()
-    classes = _Classes({}, {})
+    kinds, classes = learnt
 
     def add(first: int, last: int, kind: int, type_: int) -> None:
         number = grown.add(flat.start[first], flat.end[last], kind, type_)
@@ -243,12 +255,12 @@ def grow_by_grammar(syntax: Syntax, learnt: Learnt) -> Grown:
     document = Document(text, *grown[:3])
     for place, nodes in places.items():
         if place[2] == _END or (place[0], place[2]) in repeated:
-            if place not in learnt:
-                learnt[place] = _learn(syntax, document, grown.kind, nodes)
+            if place not in kinds:
+                kinds[place] = _learn(syntax, document, grown.kind, nodes)
             for node in nodes:
                 if grown.kind[node] != Kind.GROUP:
-                    grown.kind[node] = learnt[place]
-    grown = _with_heads(syntax, grown, learnt)
+                    grown.kind[node] = kinds[place]
+    grown = _with_heads(syntax, grown, kinds)
     rule = (
         _RULES + classes.of(type_) if kind < Kind.WORD else kind
         for kind, type_ in zip(grown.kind, grown.type, strict=True)
@@ -295,7 +307,7 @@ def _learn(syntax: Syntax, document: Document, kind: Sequence[int], nodes: Seque
     return Kind.PART
 
 
-def _with_heads(syntax: Syntax, grown: _Columns, learnt: Learnt) -> _Columns:
+def _with_heads(syntax: Syntax, grown: _Columns, learnt: dict[_Place, Kind]) -> _Columns:
     """Return the nodes, and an item for all before the last child of an item if that may go.
 
     Such as `if (a)` before a statement: what names `a` need not take the statement along.

@@ -13,7 +13,7 @@ from functools import cached_property
 
 from reducekit.change import Change, Edit
 from reducekit.format import pass_
-from reducekit.frontends.common.items import NodeItems
+from reducekit.frontends.common.items import NodeItems, WholeItems
 from reducekit.frontends.text.tree import Kind
 from reducekit.frontends.text.view import TextView
 from reducekit.search.problem import IndependentItems, Items, Move, Selection, Tree, WeightedTree
@@ -77,7 +77,7 @@ class Elements(IndependentItems):
 
 
 class Groups(IndependentItems):
-    """Sets of nodes to drop together; `-node` is replaced by a constant instead."""
+    """Sets of nodes to drop together."""
 
     free = 0
 
@@ -87,38 +87,16 @@ class Groups(IndependentItems):
     @cached_property
     def weights(self) -> Sequence[int]:
         weight = self.view.weight
-        return array("q", (sum(weight(abs(node)) for node in each) for each in self.lost))
+        return array("q", (sum(map(weight, each)) for each in self.lost))
 
     def change(self, chosen: Selection, taken: Selection) -> Change:
         nodes = {node for at in chosen for node in self.lost[at]}
-        edits = (Edit(node, ()) if node > 0 else Edit(-node, _CONSTANT) for node in nodes)
-        return Change(tuple(sorted(edits)), self.what)
+        return Change(tuple(Edit(node, ()) for node in sorted(nodes)), self.what)
 
 
-_CONSTANT = (b"0",)
-
-
-def _uses(view: TextView, places: Sequence[int], *, constants: bool) -> set[int]:
-    """Return what to do with the uses of a name whose definition is dropped, as for `Groups`.
-
-    The items that use it are dropped. With `constants` only those that begin with it are; other
-    uses, with their arguments, become a constant.
-    """
-    holder, document = view.holder, view.document
-    found = set()
-    for node in places:
-        begins = document.start[holder[node]] == document.start[node]
-        if holder[node] and (begins or not constants):
-            found.add(holder[node])
-            continue
-        found.add(-node)
-        if (arguments := view.call(node)) is not None:
-            found.add(arguments)
-    return found
-
-
-def _definitions(view: TextView, *, constants: bool) -> Items | None:
-    """Return the parts of a text, each together with the uses of what it defines."""
+@pass_("definitions", _is_small)
+def definitions(view: TextView) -> Items | None:
+    """Removes definitions with all statements that use them."""
     top = view.top
     if len(top) < 2:
         return None
@@ -135,28 +113,14 @@ def _definitions(view: TextView, *, constants: bool) -> Items | None:
             continue
         others = {owner[each] for each in places} - {first}
         if 0 < 3 * len(others) <= len(top):
-            lost[first] |= _uses(
-                view, [each for each in places if owner[each] != first], constants=constants
-            )
+            lost[first] |= {view.holder[each] for each in places if owner[each] != first} - {0}
     # The heaviest come last, as searches go backward. If there are very many, skip the light ones.
-    weights = [sum(view.weight(abs(node)) for node in each) for each in lost]
+    weights = [sum(map(view.weight, each)) for each in lost]
     order = sorted(range(len(lost)), key=weights.__getitem__)
     heavy = order[-_MOST:]
     if 2 * sum(weights[each] for each in heavy) > sum(weights):
         order = heavy
     return Groups(view, [sorted(lost[each]) for each in order], "drop a definition")
-
-
-@pass_("definitions", _is_small)
-def definitions(view: TextView) -> Items | None:
-    """Removes definitions with all statements that use them."""
-    return _definitions(view, constants=False)
-
-
-@pass_("definitions to constants", _is_small)
-def constants(view: TextView) -> Items | None:
-    """Removes definitions, with constants in place of their uses."""
-    return _definitions(view, constants=True)
 
 
 class Structure(WeightedTree):
@@ -237,18 +201,6 @@ def structure(view: TextView) -> Tree:
     return Structure(view)
 
 
-@pass_("names", _is_small)
-def names(view: TextView) -> Items | None:
-    """Removes a name with everything that uses it."""
-    holder = view.holder
-    lost = [
-        sorted(nodes)
-        for places in view.words.values()
-        if len(places) > 1 and (nodes := {holder[each] for each in places}) and 0 not in nodes
-    ]
-    return Groups(view, lost, "drop a name") if lost else None
-
-
 class Arguments(IndependentItems):
     """Argument positions of each name that is called: a parameter goes with its arguments."""
 
@@ -302,6 +254,39 @@ def arguments(view: TextView) -> Items | None:
     return items if items.items else None
 
 
+@pass_("columns", _is_small)
+def columns(view: TextView) -> WholeItems | None:
+    """Removes columns of tables, such as the second value of all rows."""
+    kind, children = view.kind, view.document.children
+    found: list[tuple[int, int]] = []
+    for node in range(len(kind)):
+        rows = view.elements(node) if kind[node] < Kind.WORD else ()
+        commas = {sum(kind[each] == Kind.SEPARATOR for each in children(row)) for row in rows}
+        if len(rows) > 1 and len(commas) == 1 and 0 not in commas:
+            found += ((node, column) for column in range(min(commas) + 1))
+
+    def change(chosen: Sequence[int]) -> Change:
+        gone: dict[int, set[int]] = {}
+        for node, column in map(found.__getitem__, chosen):
+            gone.setdefault(node, set()).add(column)
+        lost: set[int] = set()
+        for node, numbers in gone.items():
+            for row in view.elements(node):
+                column, keeps = 0, False
+                for each in children(row):
+                    if kind[each] == Kind.SEPARATOR:
+                        keeps |= column not in numbers
+                        column += 1
+                        # One remains between any two columns that stay.
+                        if not keeps or column in numbers:
+                            lost.add(each)
+                    elif column in numbers and kind[each] not in (Kind.OPEN, Kind.CLOSE):
+                        lost.add(each)
+        return Change(tuple(Edit(each, ()) for each in sorted(lost)), "drop column")
+
+    return WholeItems(len(found), change) if found else None
+
+
 class Hoists(Tree):
     """Groups and items: each is replaced by a node within it."""
 
@@ -318,7 +303,7 @@ class Hoists(Tree):
     def moves(self, node: int) -> Sequence[Move]:
         view, found = self.view, list[Move]()
         if view.is_round(node):
-            found.append(Move(Change((Edit(node, _CONSTANT),), "constant"), ()))
+            found.append(Move(Change((Edit(node, (b"0",)),), "constant"), ()))
         inner = tuple(view.document.children(node))[1:-1]
         if view.kind[node] == Kind.GROUP and inner:
             spaced = tuple(part for each in inner for part in (each, b" "))[:-1]
@@ -358,13 +343,6 @@ def shorter(view: TextView) -> Iterator[Change]:
             yield Change((Edit(node, (b"0",)),), "shorten number")
         elif kind == Kind.STRING and len(source) > 2:
             yield Change((Edit(node, (source[:1] + source[-1:],)),), "shorten string")
-
-
-@pass_("comments", _is_small)
-def comments(view: TextView) -> Items | None:
-    """Removes comments."""
-    nodes = array("i", (node for node in view.tokens if view.kind[node] == Kind.COMMENT))
-    return NodeItems(view.document, nodes, lambda node: Edit(node, ()), "drop comments")
 
 
 @pass_("tokens", _is_small)

@@ -141,6 +141,14 @@ def odd(text: bytes) -> bool:
     return False
 
 
+def test_what_stood_in_one_place_can_stand_in_it_later() -> None:
+    form = Text(".py")
+    form.parse(b"def f():\n    g(1)\na * b\n")
+    view = form.parse(b"def f():\n    if a * b: pass\n")
+    rules = {view.document.source(node): view.rule[node] for node in range(len(view.kind))}
+    assert rules[b"a * b"] == rules[b"def f():\n    if a * b: pass"]
+
+
 def test_what_does_not_parse_takes_no_run() -> None:
     data: dict[str, object] = {
         f"k{n}": [{"a": n, "b": [n, n + 1]}, "x" * (n % 7)] for n in range(80)

@@ -1,5 +1,6 @@
 """Texts in many languages are small after few checks, without a word about their languages."""
 
+import csv
 import json
 import random
 import re
@@ -113,6 +114,14 @@ CASES: dict[str, tuple[str, Callable[[bytes], bool], int, int]] = {
         + "</list>\n",
         lambda text: b"<price>77</price>" in text and text.count(b"<item") == text.count(b"</item"),
         40,
+        80,
+    ),
+    "table": (
+        "id,name,price,note\n" + "".join(f'{n},n{n % 9},{n * 7},"a, {n}"\n' for n in range(200)),
+        lambda text: any(
+            row.get("price") == "700" for row in csv.DictReader(text.decode().splitlines())
+        ),
+        10,
         80,
     ),
 }
