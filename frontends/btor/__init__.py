@@ -13,11 +13,13 @@ from functools import cached_property, total_ordering
 from typing import Any
 
 from reducekit.diagram import Diagram
+from reducekit.errors import ReducekitError
 from reducekit.format import FormatCheck, Pass, Schedule
 from reducekit.frontends.btor.drawing.diagram import diagram
 from reducekit.frontends.btor.model.operators import Dialect, Op
 from reducekit.frontends.btor.model.reader import read
 from reducekit.frontends.btor.model.view import BtorView, view_of
+from reducekit.frontends.btor.model.writer import canonical
 from reducekit.frontends.btor.passes import cuts, merges, spelling, transition_system, widths
 from reducekit.frontends.btor.passes.cuts import Cut, References
 from reducekit.frontends.btor.passes.line_graph import FRESH, SHARED, ZERO
@@ -189,6 +191,15 @@ class Btor(JudgesModels):
 
     def order(self, text: bytes) -> Any:
         return Size(text), text
+
+    def fingerprint(self, text: bytes) -> bytes | None:
+        """Return a small file without comments, its lines numbered from 1: ids mean nothing."""
+        if text.count(b"\n") > _FEW:
+            return None
+        try:
+            return canonical(read(text, self.dialect))
+        except ReducekitError:  # of a program that proposes candidates
+            return None
 
     def measure(self, view: BtorView) -> Mapping[str, int]:
         """Count bytes, lines, nodes (sorts and declarations of BTOR2 left out) and widths."""
