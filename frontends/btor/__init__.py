@@ -21,7 +21,7 @@ from reducekit.frontends.btor.model.reader import read
 from reducekit.frontends.btor.model.view import BtorView, view_of
 from reducekit.frontends.btor.model.writer import canonical
 from reducekit.frontends.btor.passes import cuts, merges, spelling, transition_system, widths
-from reducekit.frontends.btor.passes.cuts import Cut, References
+from reducekit.frontends.btor.passes.cuts import FEW, Cut, References
 from reducekit.frontends.btor.passes.line_graph import FRESH, SHARED, ZERO
 from reducekit.frontends.btor.passes.node_removal import NodeRemoval
 from reducekit.frontends.btor.passes.widths import Widths
@@ -90,10 +90,6 @@ def _widths(text: bytes) -> int:
     return total
 
 
-_FEW = 60
-"""Up to this number of nodes, every edge is tried with every target."""
-
-
 def thesis_schedule(*, simplify: bool) -> Schedule:
     """Return the one pass of the algorithms of the thesis, which runs once."""
     return Schedule(rounds=(), once=(cuts.Nodes(simplify=simplify),))
@@ -110,8 +106,8 @@ def own_schedule(*, simplify: bool) -> Schedule:
     smaller graphs 9 succeeded, and each success refutes the rounds again. The closing passes look
     for what all others miss.
     """
-    everywhere, others = References(most=_FEW), merges.Others(_FEW)
-    node_removal, transitions = NodeRemoval(_FEW), transition_system.transitions
+    everywhere, others = References(every=True), merges.Others(FEW)
+    node_removal, transitions = NodeRemoval(FEW), transition_system.transitions
     unsigned = (merges.negations, merges.nots)
     rewriting = (spelling.literals, transition_system.symbols, spelling.spelling)
     once: tuple[Pass, ...] = (
@@ -195,7 +191,7 @@ class Btor(JudgesModels):
 
     def fingerprint(self, text: bytes) -> bytes | None:
         """Return a small file without comments, numbered from 1: ids mean nothing."""
-        if text.count(b"\n") > _FEW:
+        if text.count(b"\n") > FEW:
             return None
         try:
             return canonical(read(text, self.dialect))

@@ -229,18 +229,11 @@ COSTS = {
     "terms, repeated": Cost(
         21, 72, 75, "UNCHANGED 17, NOT_SMALLER 19, KNOWN 33, REFUTED 16, ALIKE 2", 3, 24, 0, 3
     ),
-    "graph": Cost(57, 56, 56, "KNOWN 20, REFUTED 24, ALIKE 15", 0, 14, 0, 1),
+    "graph": Cost(57, 51, 51, "KNOWN 19, REFUTED 15, ALIKE 10", 0, 14, 0, 1),
     "graph, 4 wide": Cost(
-        57,
-        56,
-        59,
-        "UNCHANGED 4, NOT_SMALLER 3, UNREADABLE 1, KNOWN 29, REFUTED 24, ALIKE 16",
-        0,
-        14,
-        0,
-        1,
+        57, 51, 55, "UNCHANGED 4, NOT_SMALLER 3, KNOWN 28, REFUTED 15, ALIKE 10", 0, 14, 0, 1
     ),
-    "graph, many in a run": Cost(57, 57, 60, "KNOWN 59, REFUTED 30, ALIKE 16", 0, 14, 0, 1),
+    "graph, many in a run": Cost(57, 52, 55, "KNOWN 47, REFUTED 19, ALIKE 10", 0, 14, 0, 1),
 }
 
 

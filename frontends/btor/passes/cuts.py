@@ -21,7 +21,15 @@ from reducekit.format import pass_
 from reducekit.frontends.btor.model.dag import line_of, reached
 from reducekit.frontends.btor.model.simplify import EVERY
 from reducekit.frontends.btor.model.view import BtorView
-from reducekit.frontends.btor.passes.line_graph import KINDS, DropRoots, LineGraph, line_graph
+from reducekit.frontends.btor.passes.line_graph import (
+    FRESH,
+    KINDS,
+    SHARED,
+    ZERO,
+    DropRoots,
+    LineGraph,
+    line_graph,
+)
 from reducekit.frontends.common.items import WholeItems
 from reducekit.search.problem import (
     FixedSearch,
@@ -37,6 +45,8 @@ from reducekit.strategies.adaptive import backward
 from reducekit.strategies.graph import GraphAlgorithm, walk
 from reducekit.strategies.thesis import OneByOne, change_reference, change_reference_plus
 
+FEW = 60
+"""Up to this number of lines, every edge is tried with every target."""
 _FEW = 8
 
 
@@ -83,6 +93,8 @@ class Cut:
 
     def problem(self, view: BtorView) -> FixedSearch | None:
         """Return the search over the nodes."""
+        if self.last and _is_small(view):
+            return None
         graph = line_graph(view)
         nodes = sorted(node for node in graph.nodes() if self.leaves or len(graph.arguments(node)))
         if not nodes:
@@ -114,25 +126,104 @@ def roots(view: BtorView) -> Items | None:
     return WholeItems(len(candidates), drop) if len(candidates) > 1 else None
 
 
+def _is_small(view: BtorView) -> bool:
+    """Return whether `Edges` searches it: few lines, and no state depends on what others become."""
+    return len(view.dag) <= FEW and not view.belongs
+
+
+@dataclass(frozen=True, slots=True)
+class Edges(GraphAlgorithm):
+    """The state: where to try steps in a small graph, and what those kept that were refused.
+
+    A step is not tried if a refused one kept all that it keeps: something else is needed. So those
+    that keep the most come first.
+    """
+
+    places: tuple[Edge, ...]
+    """Edges from the roots down, then nodes (position -1), which may become leaves."""
+    todo: tuple[Step, ...] | None = None
+    """The steps at the first place; None if they are not known yet."""
+    refused: tuple[int, ...] = ()
+
+    def steps(self, graph: Graph) -> Sequence[Step] | None:
+        return self.todo[:1] if self.todo else None
+
+    def after(self, graph: Graph, step: Step | None) -> GraphAlgorithm:
+        """Look at the same place again after a success, else go on."""
+        assert isinstance(graph, LineGraph)
+        assert self.todo is not None
+        if step is not None:
+            return replace(self, todo=None).settled(graph)
+        vain = graph.apply(self.todo[0])
+        assert vain is not None
+        return replace(self, todo=self.todo[1:], refused=(*self.refused, _kept(vain))).settled(
+            graph
+        )
+
+    def settled(self, graph: LineGraph) -> Edges:
+        """Return the state in which the next step is known, if there is one."""
+        todo = self.todo
+        for at, place in enumerate(self.places):
+            todo = _steps(graph, *place) if todo is None else todo
+            for number, step in enumerate(todo):
+                found = graph.apply(step)
+                kept = 0 if found is None else _kept(found)
+                if not any(kept & each == kept for each in (0, *self.refused)):
+                    return Edges(self.places[at:], todo[number:], self.refused)
+            todo = None
+        return Edges((), (), self.refused)
+
+
+def _kept(graph: LineGraph) -> int:
+    """Return the lines that are needed and still what they were, as bits."""
+    kept = graph.state.live[:]
+    for line in graph.state.leaves:
+        kept[line] = 0
+    return int.from_bytes(kept, "little")
+
+
+def _steps(graph: LineGraph, line: int, position: int) -> tuple[Step, ...]:
+    """Return the steps at a place, those that keep the most first."""
+    if not graph.alive(line) or position >= graph.degree(line):
+        return ()
+    if position < 0:
+        inner = graph.degree(line) and not graph.fixed[line]
+        return tuple(Substitute((line,), kind) for kind in (SHARED, FRESH, ZERO)) if inner else ()
+    found = [Redirect(line, position, each) for each in graph.targets(line, position)]
+    size = {step: left.size for step in found if (left := graph.apply(step)) is not None}
+    return tuple(sorted(size, key=size.__getitem__, reverse=True))
+
+
+def _edges(graph: LineGraph) -> Edges:
+    order = list(dict.fromkeys(graph.tops))
+    for line in order:
+        order += [each for each in graph.children(line) if each not in order]
+    edges = [(line, at) for line in order for at in range(graph.degree(line))]
+    return Edges((*edges, *((line, -1) for line in order))).settled(graph)
+
+
 class References:
     """Redirects edges to deeper nodes, by binary search over the depths.
 
-    With `most` it tries each edge with each target instead, in graphs of at most `most` nodes.
+    With `every` it tries each edge with each target instead, in small graphs.
     """
 
-    def __init__(self, *, most: int = 0) -> None:
-        self.most = most
-        self.name = "all references" if most else "references"
+    def __init__(self, *, every: bool = False) -> None:
+        self.every = every
+        self.name = "all references" if every else "references"
 
     def problem(self, view: BtorView) -> FixedSearch | None:
         """Return the search over the edges."""
-        if self.most and len(view.dag) > self.most:
+        if (len(view.dag) <= FEW) != self.every:
             return None
         graph = line_graph(view)
         if not graph.state.roots:
             return None
-        source = change_reference if self.most else change_reference_plus
-        return FixedSearch(walk(graph, source(graph)))
+        if not self.every:
+            return FixedSearch(walk(graph, change_reference_plus(graph)))
+        return FixedSearch(
+            walk(graph, _edges(graph) if _is_small(view) else change_reference(graph))
+        )
 
 
 class Nodes:
@@ -158,6 +249,8 @@ _ROOT_FAILURES = 7
 _PATIENCE = _ROOT_FAILURES - _FAILURES
 # If more nodes than this are in question, a sample of this size is considered.
 _SAMPLES = 512
+# Of a graph with more nodes it is not noted what refused steps kept.
+_MANY = 5000
 
 Edge: TypeAlias = tuple[int, int]
 """A line and the position of an operand."""
@@ -181,6 +274,10 @@ class ShortCut(GraphAlgorithm):
     edge: Edge | None
     target: int
     """-1 if the edge has none."""
+    refused: tuple[int, ...] = ()
+    """What refused steps kept (see `_kept`)."""
+    regular: bool = True
+    """Whether no step succeeded that kept only a part of what a refused one kept."""
 
     def steps(self, graph: Graph) -> list[Step] | None:
         if self.edge is None:
@@ -201,7 +298,21 @@ class ShortCut(GraphAlgorithm):
             found = Question(targets - below, failures + 1)
         else:
             found = Question((targets & below) - {self.target}, 0)
-        return short_cut(graph, {**self.known, self.edge: found})
+        refused, regular = self.refused, self.regular
+        if step is not None:
+            kept = _kept(graph)
+            regular = regular and not any(kept & each == kept != each for each in refused)
+        elif self.target >= 0 and graph.size <= _MANY:
+            vain = graph.apply(Redirect(*self.edge, self.target))
+            refused = refused if vain is None else (*refused, _kept(vain))
+        left = short_cut(graph, {**self.known, self.edge: found})
+        return replace(left, refused=refused, regular=regular)
+
+    def following(self, graph: Graph) -> GraphAlgorithm | None:
+        """Try all where `Edges` would leave out what succeeds."""
+        assert isinstance(graph, LineGraph)
+        all_edges = not self.regular and graph.size <= FEW and not graph.view.belongs
+        return change_reference(graph) if all_edges else None
 
 
 _NEW = Question(frozenset(), 0)

@@ -33,7 +33,7 @@ def test_an_operand_that_only_a_node_led_to_takes_the_place_of_another() -> None
     )
     verdict = having(b"write", b"eq", b"read")
     assert verdict(text)
-    for each in (References(most=60), Others(60)):
+    for each in (References(every=True), Others(60)):
         assert result(each, text, verdict) == text
     assert result(NodeRemoval(60), text, verdict) == (
         b"1 var 1\n2 array 1 1\n3 write 1 1 2 1 1\n4 eq 1 2 3\n5 read 1 3 4\n6 root 1 5\n"
@@ -102,7 +102,7 @@ def test_one_operand_is_enough_for_a_node_that_has_to_be_another_one() -> None:
         products = [dag.arguments(line) for line, code in enumerate(dag.op) if code == Op.MUL]
         return any(a != b and b in dag.arguments(a) for a, b in products) or candidate == text
 
-    for each in (References(most=60), Others(60)):
+    for each in (References(every=True), Others(60)):
         assert result(each, text, verdict) == text
     reduced = result(NodeRemoval(60), text, verdict)
     assert reduced == b"1 var 3\n2 not 3 1\n3 mul 3 2 1\n4 root 3 3\n"

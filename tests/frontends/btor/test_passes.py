@@ -28,7 +28,7 @@ PASSES: tuple[Pass, ...] = (
     roots,
     References(),
     short_cuts,
-    References(most=100),
+    References(every=True),
     *(Cut(kind, leaves=leaves) for kind in (ZERO, ONES, FRESH, SHARED) for leaves in (False, True)),
     Cut(FRESH, last=True),
     simplified,
