@@ -16,7 +16,7 @@ SAMPLE ?= 40
 PYTEST  = $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadgroup
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all nightly lint docs bench claims slow mutants papers papers-quick captures dist clean
+.PHONY: help demo test test-all nightly lint docs bench claims mutants papers papers-quick captures dist clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -81,9 +81,6 @@ demo: $(VENV)/base.stamp $(DEMO)/input.smt2 ## reduce a generated 24 kB script o
 	@echo "in $(DEMO):"; echo
 	@cd $(DEMO) && echo "\$$ $(RUN)" && PATH="$(abspath $(BIN)):$$PATH" $(RUN) && \
 	    echo && echo "\$$ cat input.reduced.smt2" && cat input.reduced.smt2
-
-slow: $(VENV)/test.stamp ## reduce an unstable and a slow query that are made here, with a table
-	$(BIN)/python -m benchmarks.slow_generated
 
 bench: $(VENV)/base.stamp ## measure what a check costs; tables go to benchmarks/results/
 	$(BIN)/python -m benchmarks.engine_cost
