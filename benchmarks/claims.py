@@ -46,7 +46,7 @@ class Part(NamedTuple):
 _RUN = "python -m benchmarks."
 _FAULTS = f"{_RUN}faults reduce $OUT/{{0}}.tsv --third report {{1}} && {_RUN}faults table " + (
     "benchmarks/results/faults_lglddtrace.tsv $OUT/{0}.tsv --before-is lglddtrace")  # fmt: skip
-_SMT2 = f"{_RUN}smt2_tables $CASES/{{0}} --cap 60 --resume --out $OUT/smt2_{{1}} --reference"
+_SMT2 = f"{_RUN}smt2_tables {{}} --cap 60 --resume --out $OUT/smt2_{{}} --reference"
 PARTS = (
     Part("engine_cost", 5, "", f"{_RUN}engine_cost --results $OUT"),
     Part("scaling", 5, "", f"{_RUN}scaling"),
@@ -60,9 +60,10 @@ PARTS = (
     Part("texts", 60, "shrinkray cvise",
          f"{_RUN}text_budgets $OUT/texts.json --tools reducekit,shrinkray,cvise --cap 45"),
     Part("smt2_ddsmt", 20, "z3-solver cvc5",
-         _SMT2.format("smt2", "ddsmt") + " benchmarks/results/smt2_cases.tsv --reducer ddsmt"),
+         _SMT2.format("$CASES/smt2", "ddsmt") + " benchmarks/results/smt2_cases.tsv --reducer ddsmt"),
     Part("smt2_boolector", 25, "boolector",
-         _SMT2.format("boolector", "boolector") + " $CASES/boolector/reference.tsv --unit tokens"),
+         _SMT2.format("$BOOLECTOR", "boolector") + " $BOOLECTOR/reference.tsv --unit tokens"
+         " --columns sfc_vulcan_tokens,sfc_vulcan_queries"),
     Part("faults_lglddtrace", 10, "python-sat pyboolector",
          _FAULTS.format("faults_reduced", "--cap 120")),
     Part("faults_lglddtrace_quick", 5, "python-sat pyboolector",
