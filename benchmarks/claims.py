@@ -60,7 +60,8 @@ PARTS = (
     Part("texts", 60, "shrinkray cvise",
          f"{_RUN}text_budgets $OUT/texts.json --tools reducekit,shrinkray,cvise --cap 45"),
     Part("smt2_ddsmt", 20, "z3-solver cvc5",
-         _SMT2.format("$CASES/smt2", "ddsmt") + " benchmarks/results/smt2_cases.tsv --reducer ddsmt"),
+         _SMT2.format("$CASES/smt2", "ddsmt")
+         + " benchmarks/results/smt2_cases.tsv --reducer ddsmt"),
     Part("smt2_boolector", 25, "boolector",
          _SMT2.format("$BOOLECTOR", "boolector") + " $BOOLECTOR/reference.tsv --unit tokens"
          " --columns sfc_vulcan_tokens,sfc_vulcan_queries"),
