@@ -25,7 +25,7 @@ _LACKING = re.compile(
     | \bexpected[ ](?:SMT-LIBv2[ ])?command\b | \bis[ ]shadowing[ ]a[ ]theory\b
     | \binvalid[ ](?:option|tactic|parameter)\b | \bin[ ]option[ ]parsing\b
     | \b(?:unless|when|if)\b.{0,60}\b(?:enabled|incremental(?:ly)?|mode)\b
-    | \b(?:model|core|proof|assumptions)[ ](?:is|are)[ ]not[ ]available\b
+    | \b(?:model|core|proof|assumptions|construction)[ ](?:is|are)[ ]not[ ](?:available|enabled)\b
     | \bcannot[ ]get[ ](?:\w+[ ]){1,3}unless\b | \bthe[ ]context[ ]is[ ](?:un)?satisfiable\b
     | \bcan't[ ]have[ ]both\b | \bundefined[ ]term:[ ](?:[us]?bv|int_to)  # Yices
     | \bexpecting[ ]the[ ]first[ ]constant\b  # cvc4 wants the letters of re.range in order

@@ -26,6 +26,7 @@ LACKING = (
     '(error "Error in option parsing: global-negate not supported with proofs")',
     '(error "line 9 column 1: model is not available")',
     '(error "line 3 column 23: unsat assumptions is not available")',
+    '(error "line 9 column 1: unsat core construction is not enabled, use command (...)")',
     '(error "Cannot get value unless after a SAT or UNKNOWN response.")',
     '(error "Cannot get unsat assumptions unless in unsat mode.")',
     '(error "No unsat core. The context is satisfiable")',
