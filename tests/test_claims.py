@@ -12,7 +12,7 @@ from benchmarks.claims import PARTS, RESULTS, current, merged
 ROOT = Path(__file__).resolve().parent.parent
 README = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
 READ = {
-    "api_faults", "hunts_beside", "hunts_debian",  # somebody reads what they find
+    "hunts_beside", "hunts_debian",  # somebody reads what they find
     "mutants", "smt2_faults", "smt2_cases",  # hours: `make mutants`, and other reducers
 }  # fmt: skip
 """Pages that `make claims` does not make."""
