@@ -34,9 +34,9 @@ def test_commands_of_the_site_are_copied_as_they_are(browser: Browser, tmp_path:
         said = page.inner_text("article")
         assert option in said
         assert "\N{EN DASH}" not in said
-    for name, blocks in (("index", 2), ("tutorial", 12), ("cnf", 5)):
+    for name, blocks in (("index", 2), ("tutorial", 12), ("cnf", 0)):
         page.goto((tmp_path / f"docs/{name}.html").as_uri())
-        expect(page.locator(".highlight-console .copybtn")).not_to_have_count(0)
+        expect(page.locator(".copybtn")).not_to_have_count(0)
         assert page.locator(".highlight-console").count() >= blocks
     page.goto((tmp_path / "docs/index.html").as_uri())
     assert page.locator(".sd-card").count() == 6
