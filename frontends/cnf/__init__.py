@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from reducekit.format import FormatCheck, Schedule
+from reducekit.format import FormatCheck, Schedule, when
 from reducekit.frontends.cnf import passes as each
 from reducekit.frontends.cnf import variables as replacing
 from reducekit.frontends.cnf.reader import HEADER, View, problems, recognises
@@ -78,8 +78,10 @@ class Cnf(JudgesModels):
         return Schedule(
             once=(each.comments, each.header),
             rounds=(
-                replacing.constants,
+                *when(lambda view: view.universal is None, replacing.constants),
                 each.clauses,
+                # Later where variables are quantified: the fault may need a universal one.
+                *when(lambda view: view.universal is not None, replacing.constants),
                 each.literals,
                 replacing.other_constants,
                 replacing.merges,
