@@ -201,6 +201,9 @@ def main() -> None:
             lines.append(line)
             print(*line, sep="\t", file=sys.stderr)
     text = report(lines, pairs, tried, better, [each.name for each in reducers])
+    words = ["git", "-C", str(aiger), "rev-parse", "--short", "HEAD"]
+    commit = subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
+    text += f"\nThe AIGER tools are of commit {commit}; the first seed is {options.seed}.\n"
     options.out.write_text(text, "utf-8") if options.out else print(text, end="")
 
 

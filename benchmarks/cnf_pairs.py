@@ -290,6 +290,8 @@ def qbf_pair(seed: int, tools: Path | None) -> Pair:
     while True:
         clauses = _shape(dice, 10 ** dice.uniform(1.8, 2.5))
         variables = sorted({abs(lit) for each in clauses for lit in each})
+        if len(variables) < 8:
+            continue
         dice.shuffle(variables)
         cut = sorted(dice.sample(range(1, len(variables) - 5), 2))
         universal = min(5, cut[1] - cut[0])

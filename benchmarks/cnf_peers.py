@@ -1,24 +1,30 @@
 """`reducekit cnf`, cnfdd, python-sat's MUS extractors, wcnfddmin and qbfdd on made pairs.
 
-    python -m benchmarks.cnf_peers cnf|mus|wcnf|qbf --tools FOLDER --first 0 --count 40
+    python -m benchmarks.cnf_peers --tools FOLDER --jobs 2 --out benchmarks/results/cnf_peers.md
 
 A pair is a formula and a program with a seeded fault, both drawn from a seed (`cnf_pairs`). All
 reducers ask the same Python function, which counts: the others by a shell script that passes the
-name of a file through a FIFO. FOLDER has the checkouts of cnfdd, cnfuzz, qbfdd and MaxSAT-Fuzzer,
-with their programs built. The table goes to standard output.
+name of a file through a FIFO. Each has `--seconds` of processor time for the checks of a pair;
+"cut off" says that these ended it. FOLDER has the checkouts of cnfdd, cnfuzz, qbfdd and
+MaxSAT-Fuzzer, with their programs built.
 """
 
 import argparse
 import math
 import os
+import resource
+import shlex
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from pysat.examples.musx import MUSX
 from pysat.examples.optux import OptUx
@@ -26,10 +32,9 @@ from pysat.formula import WCNF
 
 import reducekit
 from benchmarks.cnf_pairs import Pair, clauses_of, cnf_pair, mus_pair, qbf_pair, wcnf_pair
-from reducekit.events import Accepted
+from reducekit.compare.tables import grid
 from reducekit.frontends.cnf.reader import View
 
-_SECONDS = 30.0  # for one reducer on one pair
 _FAILS = 3
 """The exit status of a candidate that fails: others may stand for answers."""
 
@@ -52,30 +57,44 @@ def _sizes(text: bytes) -> tuple[int, int]:
     return len(counted), sum(view.first[at + 1] - view.first[at] for at in counted)
 
 
-def ours(pair: Pair) -> Run:
+class Asked:
+    """The test of a pair, which counts; after some seconds of processor time it raises."""
+
+    def __init__(self, pair: Pair, seconds: float) -> None:
+        self.pair, self.left, self.best = pair, seconds, pair.text
+        self.calls = self.last = 0
+
+    def __call__(self, text: bytes) -> bool:
+        if self.left <= 0:
+            raise KeyboardInterrupt
+        self.calls += 1
+        begin = time.process_time()
+        fails = self.pair.fails(text)
+        self.left -= time.process_time() - begin
+        if fails and _sizes(text)[::-1] < _sizes(self.best)[::-1]:
+            self.best, self.last = text, self.calls
+        return fails
+
+    def run(self, begin: float, ended: bool) -> Run:
+        """Return what it came to since `begin`."""
+        late = self.calls - self.last
+        return Run(*_sizes(self.best), self.calls, late, time.process_time() - begin, ended)
+
+
+def ours(pair: Pair, seconds: float) -> Run:
     """Reduce a pair by reducekit; all runs count, those before and after the search, too."""
-    calls = last = 0
-
-    def fails(text: bytes) -> bool:
-        nonlocal calls, last
-        calls += 1
-        return pair.fails(text)
-
-    def listen(event: object) -> None:
-        nonlocal last
-        if isinstance(event, Accepted):
-            last = calls
-
-    begin = time.process_time()
-    found = reducekit.reduce(pair.text, fails, listen=listen, format="cnf", max_time=_SECONDS)
-    spent = time.process_time() - begin
-    return Run(*_sizes(found.text), calls, calls - last, spent, found.stopped is None)
+    asked, begin = Asked(pair, seconds), time.process_time()
+    try:
+        reducekit.reduce(pair.text, asked, listen=lambda event: None, format="cnf")
+    except KeyboardInterrupt:
+        return asked.run(begin, ended=False)
+    return asked.run(begin, ended=True)
 
 
-def theirs(pair: Pair, words: Sequence[str], suffix: str) -> Run:
+def theirs(pair: Pair, words: Sequence[str], suffix: str, seconds: float) -> Run:
     """Reduce a pair by another program; its words have {input}, {output}, {oracle}, {temp}."""
     with tempfile.TemporaryDirectory() as name:
-        folder, calls, best, last = Path(name), 0, pair.text, 0
+        folder, asked, begin = Path(name), Asked(pair, seconds), time.process_time()
         asks, answers = folder / "asks", folder / "answers"
         for each in (asks, answers):
             os.mkfifo(each)
@@ -87,33 +106,24 @@ def theirs(pair: Pair, words: Sequence[str], suffix: str) -> Run:
         source = folder / f"input{suffix}"
         source.write_bytes(pair.text)
 
+        places = {"input": source, "output": folder / "out", "oracle": oracle, "temp": folder / "t"}
+        process = subprocess.Popen(
+            [each.format(**places) for each in words], stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL, cwd=folder, start_new_session=True,
+        )  # fmt: skip
+
         def serve() -> None:
-            nonlocal calls, best, last
-            while True:
-                path = asks.read_text().strip()
-                if not path:
+            while path := asks.read_text().strip():
+                try:
+                    fails = asked(Path(path).read_bytes())
+                except KeyboardInterrupt:
+                    os.killpg(process.pid, signal.SIGKILL)
                     return
-                calls += 1
-                text = Path(path).read_bytes()
-                fails = pair.fails(text)
-                if fails and _sizes(text)[::-1] < _sizes(best)[::-1]:
-                    best, last = text, calls
                 answers.write_text(f"{_FAILS if fails else 0}\n")
 
         server = threading.Thread(target=serve, daemon=True)
         server.start()
-        places = {"input": source, "output": folder / "out", "oracle": oracle, "temp": folder / "t"}
-        begin, ended = time.monotonic(), True
-        with subprocess.Popen(
-            [each.format(**places) for each in words], stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL, cwd=folder, start_new_session=True,
-        ) as process:  # fmt: skip
-            try:
-                process.wait(_SECONDS)
-            except subprocess.TimeoutExpired:
-                ended = False
-                os.killpg(process.pid, signal.SIGKILL)
-        seconds = time.monotonic() - begin
+        ended = process.wait() != -signal.SIGKILL
         # A server that waits for an answer to be read, or for a name, is released.
         for place, flags in ((answers, os.O_RDONLY | os.O_NONBLOCK), (asks, os.O_RDWR)):
             handle = os.open(place, flags)
@@ -121,7 +131,7 @@ def theirs(pair: Pair, words: Sequence[str], suffix: str) -> Run:
                 os.write(handle, b"\n")
                 server.join(5)
             os.close(handle)
-        return Run(*_sizes(best), calls, calls - last, seconds, ended)
+        return asked.run(begin, ended)
 
 
 _PEERS: dict[str, tuple[str, str, tuple[str, ...]]] = {
@@ -137,28 +147,28 @@ _PEERS: dict[str, tuple[str, str, tuple[str, ...]]] = {
          "{input}", "{oracle}"),
     ),
 }  # fmt: skip
+_COUNTS = {"cnf": 40, "mus": 30, "wcnf": 10, "qbf": 10}
 _PAIRS: dict[str, Callable[[int, Path | None], Pair]] = {
     "cnf": cnf_pair, "mus": mus_pair, "wcnf": wcnf_pair, "qbf": qbf_pair,
 }  # fmt: skip
 
 
 def extracted(pair: Pair) -> Run:
-    """Return the best of python-sat's `musx` and `OptUx`, the latter for 20 seconds."""
+    """Return the best of python-sat's `musx` and `OptUx`, the latter for 20 CPU seconds."""
     formula = WCNF()
     for each in clauses_of(View(pair.text)):
         formula.append(list(each), weight=1)
     with MUSX(formula, verbosity=0) as extractor:
         best = extractor.compute()
-    ended, came = True, [0]
     child = os.fork()
     if not child:  # its search cannot be interrupted
-        signal.alarm(20)
+        resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
         with OptUx(formula) as optimal:
             os._exit(min(255, len(optimal.compute())))
     status = os.waitpid(child, 0)[1]
-    came = [os.waitstatus_to_exitcode(status)]
-    ended = 0 < came[0] < 255
-    return Run(min(len(best), came[0]) if ended else len(best), 0, 0, 0, 0.0, ended)
+    came = os.waitstatus_to_exitcode(status)
+    ended = 0 < came < 255
+    return Run(min(len(best), came) if ended else len(best), 0, 0, 0, 0.0, ended)
 
 
 def _version(folder: Path) -> str:
@@ -170,50 +180,93 @@ def _mean(ratios: Sequence[float]) -> float:
     return math.exp(sum(map(math.log, ratios)) / len(ratios))
 
 
-def table(kind: str, tools: Path, first: int, count: int) -> None:
-    """Print the table of a kind of pairs."""
-    name, suffix, words = _PEERS.get(kind, ("musx, OptUx", "", ()))
-    version = _version(tools / name) if words else ""
-    print(f"## {kind}: reducekit / {name} {version}\n")
-    print("| seed | fault | bytes | clauses | literals | checks | after the last success | CPU s |")
-    print("|---|---|---|---|---|---|---|---|")
-    sizes, checks, late = [], [], []
-    for seed in range(first, first + count):
-        pair = _PAIRS[kind](seed, tools)
-        mine = ours(pair)
-        command = [str(tools / words[0]), *words[1:]] if words else []
-        other = theirs(pair, command, suffix) if words else extracted(pair)
-        cut = "" if other.ended else " (cut off)"
-        print(
-            f"| {seed} | {pair.name} | {len(pair.text):,} | {mine.clauses} / {other.clauses}{cut} "
-            f"| {mine.literals} / {other.literals} | {mine.checks} / {other.checks} | {mine.late} "
-            f"| {mine.seconds:.1f} |",
-            flush=True,
-        )
-        late.append(mine.late / mine.checks)
-        if words:
-            sizes.append((mine.literals + 1) / (other.literals + 1))
-            checks.append(mine.checks / max(1, other.checks))
-        else:
+Row: TypeAlias = tuple[int, str, int, Run, Run]
+"""The seed of a pair, its name, its bytes, and what reducekit and the other tool came to."""
+
+
+def compared(kind: str, seed: int, tools: Path, seconds: float) -> Row:
+    """Reduce a pair by both."""
+    pair = _PAIRS[kind](seed, tools)
+    mine = ours(pair, seconds)
+    if kind == "mus":
+        other = extracted(pair)
+    else:
+        _, suffix, (program, *words) = _PEERS[kind]
+        other = theirs(pair, [str(tools / program), *words], suffix, seconds)
+    return seed, pair.name, len(pair.text), mine, other
+
+
+def section(kind: str, tools: Path, rows: Sequence[Row]) -> str:
+    """Return the table of a kind of pairs."""
+    name = _PEERS[kind][0] if kind in _PEERS else "musx, OptUx"
+    version = " " + _version(tools / name) if kind in _PEERS else ""
+    what = "clauses" if kind == "mus" else "literals + 1"
+    columns = ("seed", "fault", "bytes", "clauses", "literals", "checks", "late", "CPU s")
+    lines = []
+    for seed, fault, size, mine, other in rows:
+        notes = ["" if each.ended else " (cut off)" for each in (mine, other)]
+        lines.append([
+            str(seed), fault, f"{size:,}", f"{mine.clauses}{notes[0]} / {other.clauses}{notes[1]}",
+            *((f"{mine.literals}", f"{mine.checks}") if kind == "mus" else
+              (f"{mine.literals} / {other.literals}", f"{mine.checks} / {other.checks}")),
+            f"{mine.late}", f"{mine.seconds:.1f}",
+        ])  # fmt: skip
+    parts = [f"## {kind}: reducekit / {name}{version}", grid(columns, lines)]
+    # A tool without a check has not read the input.
+    both = [
+        row for row in rows if row[3].ended and row[4].ended and (kind == "mus" or row[4].checks)
+    ]
+    sizes, checks = [], []
+    for *_, mine, other in both:
+        if kind == "mus":
             sizes.append(mine.clauses / other.clauses)
             checks.append(float(mine.checks))
-    larger = sum(each > 1.05 for each in sizes)
-    print(
-        f"\nGeometric means: {'literals + 1' if words else 'clauses'} {_mean(sizes):.2f}, checks "
-        f"{_mean(checks):.2f}. Larger by more than 5 %: {larger} of {count}. After the last "
-        f"success: {sum(late) / count:.0%} of the checks; at most {max(checks):.2f} checks.\n"
-    )
+        else:
+            sizes.append((mine.literals + 1) / (other.literals + 1))
+            checks.append(mine.checks / other.checks)
+    if both:
+        larger = sum(each > 1.05 for each in sizes)
+        parts.append(
+            f"Of the {len(both)} pairs that both finish ({len(rows) - len(both)} did not): "
+            f"geometric means of {what} {_mean(sizes):.2f}, of checks {_mean(checks):.2f}; "
+            f"larger by more than 5 %: {larger}."
+        )
+    return "\n\n".join(parts)
 
 
 def main() -> None:
-    """Print the table of the arguments."""
+    """Print or write the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("kind", choices=[*_PAIRS])
+    parser.add_argument("kinds", nargs="*", help="cnf, mus, wcnf, qbf; default: all")
     parser.add_argument("--tools", type=Path, required=True)
-    parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--count", type=int, default=40)
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
+    parser.add_argument("--count", type=int, help=f"pairs of each kind; default: {_COUNTS}")
+    parser.add_argument("--seconds", type=float, default=60.0, help="for the checks of a pair")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--out", type=Path)
     given = parser.parse_args()
-    table(given.kind, given.tools.resolve(), given.first, given.count)
+    tools, seconds = given.tools.resolve(), given.seconds
+    todo = [
+        (kind, seed)
+        for kind in given.kinds or _COUNTS
+        for seed in range(given.first, given.first + (given.count or _COUNTS[kind]))
+    ]
+    rows: dict[str, list[Row]] = defaultdict(list)
+    with ProcessPoolExecutor(given.jobs) as pool:
+        running = [pool.submit(compared, *each, tools, seconds) for each in todo]
+        for (kind, _), each in zip(todo, running, strict=True):
+            rows[kind].append(each.result())
+            print(kind, *rows[kind][-1], file=sys.stderr, flush=True)
+    words = shlex.join(sys.argv[1:])
+    about = __doc__.split("\n\n", 2)[2].strip() if __doc__ else ""
+    text = "\n\n".join([
+        "# `reducekit cnf` and cnfdd, musx and OptUx, wcnfddmin, qbfdd",
+        f"`python -m benchmarks.cnf_peers {words}` made this page. {about}",
+        "Sizes are written as reducekit / the other tool. CPU seconds are reducekit's, tests "
+        "included. *late*: its checks after the last success.",
+        *(section(kind, tools, found) for kind, found in rows.items()),
+    ]) + "\n"  # fmt: skip
+    given.out.write_text(text, "utf-8") if given.out else print(text, end="")
 
 
 if __name__ == "__main__":
