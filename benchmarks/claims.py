@@ -55,8 +55,7 @@ PARTS = (
     Part("ten_tasks", 5, "chromium playwright", f"{_RUN}ten_tasks"),
     Part("agreement", 20, "z3-solver cvc5 cadical", f"{_RUN}agreement --count 2000 --seconds 40"),
     Part("aiger_peers", 15, "yosys gcc", f"{_RUN}aiger_peers $AIGER"),
-    Part("cnf_peers", 15, "python-sat", "for kind in cnf mus wcnf qbf; do "
-         f"{_RUN}cnf_peers $kind --tools $PEERS --count 8; done"),
+    Part("cnf_peers", 15, "python-sat", f"{_RUN}cnf_peers --tools $PEERS --count 8"),
     Part("texts", 60, "shrinkray cvise",
          f"{_RUN}text_budgets $OUT/texts.json --tools reducekit,shrinkray,cvise --cap 45"),
     Part("smt2_ddsmt", 20, "z3-solver cvc5",
