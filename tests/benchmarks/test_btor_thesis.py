@@ -3,6 +3,7 @@
 import pytest
 
 from benchmarks.btor_thesis import RESULTS, THESIS, chapters, document, read
+from benchmarks.claims import MADE
 from reducekit.compare.runs import mean_of_percents
 from reducekit.compare.tables import chart
 
@@ -10,7 +11,8 @@ from reducekit.compare.tables import chart
 def test_the_published_tables_and_charts_are_those_of_the_stored_runs() -> None:
     runs = read(RESULTS / "btor_thesis.tsv")
     discussion = (RESULTS / "btor_thesis_discussion.md").read_text()
-    assert (RESULTS / "btor_thesis.md").read_text() == document(runs, discussion)
+    published = MADE.sub("", (RESULTS / "btor_thesis.md").read_text()).replace("\n\n\n", "\n")
+    assert published == document(runs, discussion)
     for name, found in chapters(runs).items():
         assert (RESULTS / f"btor_thesis_{name}.svg").read_text() == chart(found)
 
