@@ -141,6 +141,14 @@ def _command(values: Mapping[str, Any]) -> str | Sequence[str] | None:
     return values["command"] or words or None
 
 
+class _Reducer(Command):
+    """A command whose help lists the algorithms, those of plug-ins too, when it is printed."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        self.epilog = f"Algorithms: {', '.join(registry.names(registry.STRATEGIES))}."
+        super().format_epilog(ctx, formatter)
+
+
 def command_for(name: str) -> click.Command:
     """Return the command that reduces files of a registered format."""
     frontend = registry.frontend_class(name)
@@ -162,7 +170,7 @@ def command_for(name: str) -> click.Command:
     add_options = adding((*INPUT_AND_WORDS, *declared(Options), *_SHOWING, *formats))
     return click.command(
         name,
-        cls=Command,
+        cls=_Reducer,
         respelled=frontend.respelled,
         reduces=True,
         examples=frontend.examples
@@ -170,7 +178,6 @@ def command_for(name: str) -> click.Command:
             f"reducekit {name} in{frontend.suffix} --cmd './solver --opt'",
             f"reducekit {name} in{frontend.suffix} --oracle ./test.sh -o small{frontend.suffix}",
         ),
-        epilog=f"Algorithms: {', '.join(sorted(registry.OURS[registry.STRATEGIES]))}.",
         help=f"Reduce {frontend.title or name} and keep the failure.\n\n{frontend.help}".strip(),
     )(add_options(callback))
 
