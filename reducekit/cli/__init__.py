@@ -6,7 +6,6 @@ import os
 import sys
 
 from reducekit import NOTHING_YET
-from reducekit.runtime import loading
 
 _USAGE = 2
 INTERRUPTED = 130  # the exit code after a signal
@@ -20,6 +19,8 @@ def main() -> None:
         sys.exit(complete(os.environ["_REDUCEKIT_COMPLETE"]))
     try:
         # Imported here, as imports take time and Ctrl-C must work meanwhile.
+        from reducekit.runtime import loading
+
         with loading():
             from reducekit.cli.process import Interrupts, output_trouble, prepare, say
 

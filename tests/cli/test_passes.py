@@ -26,7 +26,7 @@ def test_names_that_there_are_not(shell: Shell) -> None:
     done = shell("smt2", "in.smt2", "--oracle", "true", "--only", "commads")
     assert done.code == 2
     assert "--only: unknown pass 'commads'. Did you mean 'commands'?" in done.err
-    done = shell("text", "in.smt2", "--oracle", "true", "--only", "names", "--without", "Names")
+    done = shell("text", "in.smt2", "--oracle", "true", "--only", "tokens", "--without", "Tokens")
     assert "--only and --without exclude every pass" in done.err
 
 
