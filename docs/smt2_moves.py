@@ -37,9 +37,9 @@ printing. So a move on a node applies to all its uses at once. Every candidate i
 as the sorts are known, and no bound variable leaves its binder.
 
 - Ill-sorted candidates are tried only with `--unchecked`, if the failure is a parse or sort error,
-  or if the command does not read scripts: it accepts a bare term in place of a command (one check,
-  made only if the failure needs no check-sat). With `--strict` only scripts of the SMT-LIB standard
-  are tried.
+  or if the command does not read scripts. One check finds that out, where the failure needs no
+  check-sat: such a command accepts a bare term in place of a command. With `--strict` only scripts
+  of the SMT-LIB standard are tried.
 - A rejected move is not tried again until something near it has changed: its replacement, or the
   terms directly above it with their other arguments.
 - A kind of move that rarely helps on this input is postponed until after the closing moves.
