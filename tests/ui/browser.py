@@ -102,7 +102,8 @@ class Visit:
         self.page.wait_for_selector(f"#graph[data-nodes{count}]")
 
     def complaints(self) -> list[str]:
-        """Return what axe finds, of any impact."""
+        """Return what axe finds, of any impact, once nothing fades any more."""
+        expect(self.page.locator(".melting, .ghosts")).to_have_count(0)
         found = Axe().run(self.page).response["violations"]
         return [
             f"{each['id']}: {node['html'][:200]} {node['failureSummary'][:300]}"
