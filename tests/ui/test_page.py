@@ -27,7 +27,7 @@ SCRIPT = """(set-logic QF_BV)
 TRACE = "init\nadd 1\nadd 2\nadd 0\nsat\nreturn 10\nderef 1\nreturn 1\nadd -1\nadd 0\nrelease\n"
 SLOW = """#!/bin/sh
 echo >> $0.log
-test $(wc -l < $0.log) -lt 8 || sleep 4
+test $(wc -l < $0.log) -lt 10 || sleep 1
 sleep 0.15
 grep -q sext "$1"
 """
