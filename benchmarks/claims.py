@@ -46,7 +46,7 @@ class Part(NamedTuple):
 _RUN = "python -m benchmarks."
 _FAULTS = f"{_RUN}faults reduce $OUT/{{0}}.tsv --third report {{1}} && {_RUN}faults table " + (
     "benchmarks/results/faults_lglddtrace.tsv $OUT/{0}.tsv --before-is lglddtrace")  # fmt: skip
-_SMT2 = f"{_RUN}smt2_tables {{}} --cap 60 --resume --out $OUT/smt2_{{}} --reference"
+_SMT2 = f"{_RUN}smt2_tables {{}} --cap {{}} --resume --out $OUT/smt2_{{}} --reference"
 PARTS = (
     Part("engine_cost", 5, "", f"{_RUN}engine_cost --results $OUT"),
     Part("scaling", 5, "", f"{_RUN}scaling"),
@@ -59,10 +59,10 @@ PARTS = (
     Part("texts", 60, "shrinkray cvise",
          f"{_RUN}text_budgets $OUT/texts.json --tools reducekit,shrinkray,cvise --cap 45"),
     Part("smt2_ddsmt", 20, "z3-solver cvc5",
-         _SMT2.format("$CASES/smt2", "ddsmt")
+         _SMT2.format("$CASES/smt2", 120, "ddsmt")
          + " benchmarks/results/smt2_cases.tsv --reducer ddsmt"),
     Part("smt2_boolector", 25, "boolector",
-         _SMT2.format("$BOOLECTOR", "boolector") + " $BOOLECTOR/reference.tsv --unit tokens"
+         _SMT2.format("$BOOLECTOR", 300, "boolector") + " $BOOLECTOR/reference.tsv --unit tokens"
          " --columns sfc_vulcan_tokens,sfc_vulcan_queries"),
     Part("faults_lglddtrace", 10, "python-sat pyboolector",
          _FAULTS.format("faults_reduced", "--cap 120")),
@@ -135,7 +135,7 @@ def make(part: Part) -> bool:
 
 
 def main() -> None:
-    """Make the parts that are asked for, or all that are not of this version."""
+    """Make the given parts, or all that are out of date."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.claims")
     names = [part.page for part in PARTS]
     parser.add_argument("parts", nargs="*", help=f"of {', '.join(names)}; default: the older ones")

@@ -133,41 +133,38 @@ def _is_small(view: BtorView) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Edges(GraphAlgorithm):
-    """The state: where to try steps in a small graph, and what those kept that were refused.
+    """The state: which steps remain in a small graph, and what the refused ones kept.
 
-    A step is not tried if a refused one kept all that it keeps: something else is needed. So those
-    that keep the most come first.
+    The idea is that what was refused lacks something that the failure needs, and so does every
+    step that keeps only a part of it. Such steps are skipped, and the ones that keep the most come
+    first, as their refusals rule out the most.
     """
 
     places: tuple[Edge, ...]
     """Edges from the roots down, then nodes (position -1), which may become leaves."""
-    todo: tuple[Step, ...] | None = None
-    """The steps at the first place; None if they are not known yet."""
+    todo: tuple[tuple[Step, int], ...] | None = None
+    """The steps at the first place, each with what it keeps; None if they are not known yet."""
     refused: tuple[int, ...] = ()
+    """What each refused step kept (see `_kept`)."""
 
     def steps(self, graph: Graph) -> Sequence[Step] | None:
-        return self.todo[:1] if self.todo else None
+        return (self.todo[0][0],) if self.todo else None
 
     def after(self, graph: Graph, step: Step | None) -> GraphAlgorithm:
-        """Look at the same place again after a success, else go on."""
+        """Stay at the same place after a success; after a failure try its next step."""
         assert isinstance(graph, LineGraph)
         assert self.todo is not None
         if step is not None:
             return replace(self, todo=None).settled(graph)
-        vain = graph.apply(self.todo[0])
-        assert vain is not None
-        return replace(self, todo=self.todo[1:], refused=(*self.refused, _kept(vain))).settled(
-            graph
-        )
+        (_, kept), *later = self.todo
+        return Edges(self.places, tuple(later), (*self.refused, kept)).settled(graph)
 
     def settled(self, graph: LineGraph) -> Edges:
         """Return the state in which the next step is known, if there is one."""
         todo = self.todo
         for at, place in enumerate(self.places):
             todo = _steps(graph, *place) if todo is None else todo
-            for number, step in enumerate(todo):
-                found = graph.apply(step)
-                kept = 0 if found is None else _kept(found)
+            for number, (_, kept) in enumerate(todo):
                 if not any(kept & each == kept for each in (0, *self.refused)):
                     return Edges(self.places[at:], todo[number:], self.refused)
             todo = None
@@ -175,23 +172,26 @@ class Edges(GraphAlgorithm):
 
 
 def _kept(graph: LineGraph) -> int:
-    """Return the lines that are needed and still what they were, as bits."""
+    """Return the lines that are still there and unchanged, as bits."""
     kept = graph.state.live[:]
     for line in graph.state.leaves:
         kept[line] = 0
     return int.from_bytes(kept, "little")
 
 
-def _steps(graph: LineGraph, line: int, position: int) -> tuple[Step, ...]:
-    """Return the steps at a place, those that keep the most first."""
+def _steps(graph: LineGraph, line: int, position: int) -> tuple[tuple[Step, int], ...]:
+    """Return the steps at a place with what each keeps: targets that keep the most lines first."""
     if not graph.alive(line) or position >= graph.degree(line):
         return ()
-    if position < 0:
-        inner = graph.degree(line) and not graph.fixed[line]
-        return tuple(Substitute((line,), kind) for kind in (SHARED, FRESH, ZERO)) if inner else ()
-    found = [Redirect(line, position, each) for each in graph.targets(line, position)]
-    size = {step: left.size for step in found if (left := graph.apply(step)) is not None}
-    return tuple(sorted(size, key=size.__getitem__, reverse=True))
+    steps: list[Step] = []
+    if position >= 0:
+        steps += (Redirect(line, position, each) for each in graph.targets(line, position))
+    elif graph.degree(line) and not graph.fixed[line]:
+        steps += (Substitute((line,), kind) for kind in (SHARED, FRESH, ZERO))
+    results = [(step, left) for step in steps if (left := graph.apply(step)) is not None]
+    if position >= 0:
+        results.sort(key=lambda each: each[1].size, reverse=True)
+    return tuple((step, _kept(left)) for step, left in results)
 
 
 def _edges(graph: LineGraph) -> Edges:
@@ -303,8 +303,8 @@ class ShortCut(GraphAlgorithm):
             kept = _kept(graph)
             regular = regular and not any(kept & each == kept != each for each in refused)
         elif self.target >= 0 and graph.size <= _MANY:
-            vain = graph.apply(Redirect(*self.edge, self.target))
-            refused = refused if vain is None else (*refused, _kept(vain))
+            without = graph.apply(Redirect(*self.edge, self.target))
+            refused += () if without is None else (_kept(without),)
         left = short_cut(graph, {**self.known, self.edge: found})
         return replace(left, refused=refused, regular=regular)
 
