@@ -236,8 +236,8 @@ def compare(
         count = len(list(inputs.iterdir()))
         bugs: list[dict[str, object]] = []
         if count:
-            told = judged(inputs, target, setting.reference, keep, folder)
-            bugs = told["bugs"]  # type: ignore[assignment]  # JSON
+            verdict = judged(inputs, target, setting.reference, keep, folder)
+            bugs = verdict["bugs"]  # type: ignore[assignment]  # JSON
             bugs = [each for each in bugs if not str(each["failure"]).startswith("reference")]
         titles = {str(each["reduced_file"] or each["file"]): str(each["failure"]) for each in bugs}
         failing = sum(int(str(each["count"])) for each in bugs)

@@ -36,17 +36,8 @@ ITEMS = 5000
 SEEDS = range(3)
 SCRIPTS = range(2000, 2030)
 """Seeds of scripts; `_LEAST_CHANCE` was chosen on those from 1000 to 1049."""
-_PAIR = re.compile(
-    rb"\((%s) (?:[^\s()]+ )?\((%s) "
-    % (
-        (
-            b"|".join(
-                re.escape(each.encode()) for each in (*OPERATORS, *RELATIONS, "bvnot", "ite", "mix")
-            ),
-        )
-        * 2
-    )
-)
+_HEADS = "|".join(map(re.escape, (*OPERATORS, *RELATIONS, "bvnot", "ite", "mix")))
+_PAIR = re.compile(rf"\(({_HEADS}) (?:[^\s()]+ )?\(({_HEADS}) ".encode())
 """An operator with another below it."""
 _COMMANDS = frozenset(b"set-logic declare-fun define-fun assert check-sat".split())
 Interesting = Callable[[frozenset[int]], bool]

@@ -4,8 +4,8 @@
 
 The cases are folders that `benchmarks.smt2_faults` made; rows that are there are not made again,
 and without cases the table is printed. Each case is reduced as it is, which counts what each move
-tries and what of that is accepted. Then each move is switched off where something of it was
-accepted: elsewhere all that it proposed has failed, so the result is the same without it.
+tries, and how much of that is accepted. Then each move is switched off in the cases in which it
+succeeded: in the others every candidate of it failed, so without it the result is the same.
 """
 
 import argparse
@@ -35,7 +35,7 @@ class Row(NamedTuple):
 
     case: str
     off: str
-    ended: bool
+    finished: bool
     tokens: int
     checks: int
     moves: str
@@ -77,9 +77,8 @@ def run(case: Path, off: str, cap: float) -> Row:
             journal=False, max_time=cap, listen=listen,
         )  # fmt: skip
     moves = msgspec.json.encode({name: [count, accepted[name]] for name, count in tried.items()})
-    ended = report.stopped is None
-    size = tokens(report.text)
-    return Row(case.name, off, ended, size, report.counts.checks, moves.decode())
+    finished, size = report.stopped is None, tokens(report.text)
+    return Row(case.name, off, finished, size, report.counts.checks, moves.decode())
 
 
 def read(path: Path) -> dict[tuple[str, str], Row]:
@@ -96,16 +95,17 @@ def measure(path: Path, case: Path, cap: float) -> None:
     rows = read(path)
 
     def row(off: str) -> Row:
-        found = rows.get((case.name, off))
-        if found is None:
-            found = run(case, off, cap)
-            with path.open("a", newline="", encoding="utf-8") as file:
-                csv.writer(file).writerow(found)
-        return found
+        known = rows.get((case.name, off))
+        if known is not None:
+            return known
+        made = run(case, off, cap)
+        with path.open("a", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerow(made)
+        return made
 
     every = row("")
     for name, _ in CLOSING:
-        if every.ended and every.counts(name)[1]:
+        if every.finished and every.counts(name)[1]:
             row(name)
 
 
@@ -115,7 +115,7 @@ def table(rows: dict[tuple[str, str], Row]) -> Iterator[str]:
         each
         for each in rows.values()
         if not each.off
-        and each.ended
+        and each.finished
         and all((each.case, name) in rows for name, _ in CLOSING if each.counts(name)[1])
     ]
     before, checks = sum(each.tokens for each in cases), sum(each.checks for each in cases)
