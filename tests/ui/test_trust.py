@@ -274,17 +274,21 @@ def test_a_text_that_took_long_to_come_is_soon_followed_by_the_next(visit: Visit
     page = visit.start()
     visit.open("graph.btor")
     page.route("**/api/best", hold_the_first)
-    go_on = visit.served.folder / "go"
-    slow = visit.served.folder / "slow.sh"  # after some checks it waits until the run is paused
-    holds = f"test $(wc -l < $0.log) -lt 12 || while ! test -e {go_on}; do sleep 0.1; done"
-    slow.write_text(f'#!/bin/sh\necho >> $0.log\n{holds}\ngrep -q sext "$1"\n')
+    asked, go_on = visit.served.folder / "asked", visit.served.folder / "go"
+    slow = visit.served.folder / "slow.sh"
+    # What is held is an early text: the run waits for it, and later until it is paused.
+    slow.write_text(
+        "#!/bin/sh\necho >> $0.log\nchecks=$(wc -l < $0.log)\n"
+        f"while test $checks -ge 3 -a ! -e {asked} -o $checks -ge 12 -a ! -e {go_on}\n"
+        'do sleep 0.1; done\ngrep -q sext "$1"\n'
+    )
     visit.fails(f"{slow} {{}}")
     page.click("#start")
-    page.click(".run button:has-text('Pause')")
-    state = visit.served.api.runs.get(1)
     visit.served.wait(lambda: page.title() and held)
-    page.click(".run button:has-text('Resume')")
-    visit.served.wait(lambda: page.title() and state.state.get("checks", 0) >= 4)
+    state = visit.served.api.runs.get(1)
+    size = held[0][1].json()["size"]
+    asked.touch()
+    visit.served.wait(lambda: page.title() and state.state.get("size", size) < size)
     page.click(".run button:has-text('Pause')")
     expect(page.locator(".run[data-status=paused]")).to_be_visible()
     go_on.touch()
