@@ -9,8 +9,8 @@ Runs these benchmarks on cases that are made here, and writes what they write to
 * `thesis`: its tables 5.1 to 5.7 (`btor_thesis`). The faulty solvers of 2008 are not to be had, so
   each case is a random graph on which Boolector runs an instruction that is made a trap.
 * `combining`: section 4.4 of the thesis, its algorithms one after the other on the same graphs.
-* `smt2`: reducers side by side on scripts on which z3 and cvc5 do so (`smt2_faults`,
-  `side_by_side`): ours by default, with ddmin, the `peers` that are in PATH, and each --reducer.
+* `smt2`: reducers side by side on scripts on which z3 and cvc5 do so (`smt2_faults`, `reducekit
+  compare`): ours by default, with ddmin, the `peers` that are in PATH, and each --reducer.
 
 With --quick there are few and small cases. Needs `cc`, and Debian's boolector, z3 and cvc5; what is
 missing is said before anything runs. Checks and sizes are reproducible on one machine; which
@@ -105,21 +105,17 @@ def graph_cases(folder: Path, count: int, nodes: int) -> Iterator[str]:
                 break
 
 
-def benchmark(name: str, *words: str | Path, output: Path | None = None) -> None:
-    """Run a benchmark, and write what it prints to a file. Raises CalledProcessError."""
-    command = [sys.executable, "-m", f"benchmarks.{name}", *map(str, words)]
+def run(module: str, *words: str | Path) -> None:
+    """Run a module. Raises CalledProcessError."""
+    command = [sys.executable, "-m", module, *map(str, words)]
     print(shlex.join(["python", *command[1:]]), flush=True)
-    done = subprocess.run(
-        command, cwd=CHECKOUT, check=True, stdout=subprocess.PIPE if output else None
-    )
-    if output:
-        output.write_bytes(done.stdout)
+    subprocess.run(command, cwd=CHECKOUT, check=True)
 
 
 def shapes(task: Task) -> None:
     """Make the tables of chapter 3."""
     scale = str(task.amount.scale)
-    benchmark("btor_shapes", "--scale", scale, "--least", "2", "--results", task.out)
+    run("benchmarks.btor_shapes", "--scale", scale, "--least", "2", "--results", task.out)
 
 
 def graphs(task: Task) -> None:
@@ -133,7 +129,7 @@ def graphs(task: Task) -> None:
 def thesis(task: Task) -> None:
     """Make the tables of chapter 5."""
     words = ("--strategies", task.amount.strategies, "--out", task.out)
-    benchmark("btor_thesis", task.out / "graphs", *words)
+    run("benchmarks.btor_thesis", task.out / "graphs", *words)
 
 
 def combining(task: Task) -> None:
@@ -167,12 +163,13 @@ def smt2(task: Task) -> None:
     """Make the table of reducers."""
     out, amount = task.out, task.amount
     count, scripts = str(amount.cases), str(amount.scripts)
-    benchmark("smt2_faults", out / "scripts", "--count", count, "--scripts", scripts)
+    run("benchmarks.smt2_faults", out / "scripts", "--count", count, "--scripts", scripts)
     every = [f"reducekit={OURS}", f"ddmin={OURS} --strategy ddmin"]
     every += peers.installed()
     words = [word for each in (*every, *task.reducers) for word in ("--reducer", each)]
-    words += ["--cap", str(amount.cap), "--out", str(out / "smt2.tsv")]
-    benchmark("side_by_side", out / "scripts", *words, output=out / "smt2.md")
+    words += ["--max-time", str(amount.cap), "--tsv", str(out / "smt2.tsv")]
+    words += ["--markdown", str(out / "smt2.md"), "--oracle", "{dir}/oracle"]
+    run("reducekit", "compare", *sorted((out / "scripts").glob("*/input.smt2")), *words)
 
 
 PARTS: dict[str, tuple[Callable[[Task], None], tuple[str, ...]]] = {

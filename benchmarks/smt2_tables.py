@@ -4,7 +4,7 @@
 
 A case is a folder with an `input.smt2` and an `oracle`. The reference is a file of tab-separated
 columns: `case`, and those that `--columns SIZE,CHECKS` names (tokens and oracle runs of a
-published reducer), or a file as `benchmarks.side_by_side` writes it. TABLE.md and TABLE.tsv are
+published reducer), or a file of `reducekit compare --reducer --tsv`. TABLE.md and TABLE.tsv are
 written after every case, and with `--resume`, cases in TABLE.tsv are not run again.
 
 `ideal s` is the processor time of the oracle on the accepted candidates alone, each run once: what

@@ -12,13 +12,10 @@ from reducekit.frontends.btor.generate.generator import Parameters, generate_tex
 
 pytestmark = pytest.mark.slow
 CHECKOUT = Path(__file__).resolve().parents[2]
-OURS = f"{sys.executable} -m reducekit smt2 {{input}} -o {{output}} --oracle {{oracle}} -q"
 RUNS: list[tuple[str, list[str], str]] = [
     ("make_input", ["--size", "3000", "--seed", "2"], r"\(assert "),
     ("engine_cost", ["--sizes", "2000", "--checks", "80", "--repeats", "1", "--results", "{out}"],
      ""),
-    ("side_by_side", ["{smt2}", "--repeats", "2", "--reducer", f"ours={OURS}", "--reducer",
-                      f"few={OURS} --max-checks 5"], r"few / ours, geometric means of the ratios"),
     ("smt2_tables", ["{smt2}", "--out", "{out}/table"], ""),
     ("smt2_moves", ["{out}/rows.tsv", "{smt2}/ex1-m"], r"1 cases, \d+ tokens"),
     ("frozen", ["run", "{out}/frozen.tsv", "{smt2}"], ""),
