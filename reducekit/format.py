@@ -209,13 +209,16 @@ class Schedule:
     result may not be 1-minimal. Thorough effort goes on."""
     surely: frozenset[str] = frozenset()
     """Passes of the rounds, by name, that try everything on the result in any case."""
+    enough: int = 0
+    """A guess that no pass makes smaller is the result after this many checks; 0: as other texts.
+    Thorough effort goes on."""
     drawn: frozenset[str] = frozenset()
     """Passes, by name, that draw candidates at random: one that found nothing is left out until the
     text is a good deal smaller."""
 
     def to_the_end(self) -> Schedule:
         """Return the schedule that does not end, nor leave out passes, for want of successes."""
-        return replace(self, vain=1.0, drawn=frozenset()) if self.vain < 1 else self
+        return replace(self, vain=1.0, enough=0, drawn=frozenset()) if self.vain < 1 else self
 
 
 def by_size(text: bytes) -> tuple[int, bytes]:

@@ -71,7 +71,9 @@ class Cnf(JudgesModels):
         from reducekit.frontends.cnf.core import cores
 
         view = View(text)
-        return [each.only(view, core) for core in cores(view)]
+        found = cores(view)
+        texts = [each.only(view, core, once=True) for core in found[:1]]
+        return list(dict.fromkeys((*texts, *(each.only(view, core) for core in found))))
 
     def schedule(self, passes: Passes) -> Schedule:
         """Return the passes, those first that take most away for the fewest checks."""
@@ -94,6 +96,7 @@ class Cnf(JudgesModels):
             closing=(each.eliminations, each.header, each.fewest_variables, each.layout),
             vain=0.25,
             surely=frozenset(("clauses",)),
+            enough=35,  # of a minimal core, no clause can go unless the failure needs no core
             drawn=_SELDOM,
         )
 

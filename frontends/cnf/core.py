@@ -2,8 +2,8 @@
 
 A core of a SAT solver is minimised by deletion, one clause after the other. Of the many minimal
 parts of a formula that is any one, so others are looked for: without one clause of the best each,
-and with the clauses in other orders. Everything is bounded by counts, never by time: a formula has
-the same cores on any machine.
+with the clauses in other orders and, where it has few clauses, a `smallest`. Everything is bounded
+by counts, never by time: a formula has the same cores on any machine.
 """
 
 from __future__ import annotations
@@ -19,11 +19,16 @@ _FIRST = 50_000
 """Conflicts of the first call, which decides whether there is a core at all."""
 _LATER = 1_000
 """Conflicts of a call that leaves out a clause; if they do not suffice, the clause stays."""
+_EASIER = 4  # times the conflicts of the first proof are as good for such a call
 _WORK = 5 << 19
-"""Propagations of all calls, and what takes as long as these: 0.3 s."""
+"""Propagations in the search for other cores, and what takes as long as these: 0.3 s."""
+_HARDER = (
+    10  # times this work until there is a minimal core: of hundreds of clauses it saves checks
+)
 _OF_LITERAL = 6  # further such work for each literal of the formula: 1 s of 5 MB
 _OF_CALL = 100  # the work that a call costs besides
 _ORDERS = 30  # that are tried without a smaller core
+_FEW = 12  # clauses, up to which a smallest core is searched
 _LARGEST = 4_000_000  # literals: reading more into a solver takes too long
 
 
@@ -34,17 +39,16 @@ class _Parts:
     """
 
     def __init__(self, clauses: Sequence[Sequence[int]], left: int) -> None:
-        self.clauses = clauses
-        used = sorted({abs(lit) for each in clauses for lit in each})
-        names = {each: at for at, each in enumerate(used, 1)}
+        names = {
+            each: at for at, each in enumerate(sorted({abs(x) for c in clauses for x in c}), 1)
+        }
+        self.clauses = [[names[x] if x > 0 else -names[-x] for x in each] for each in clauses]
         self._selects = len(names) + 1
         self.left = left - 4 * sum(map(len, clauses))
         """The work that is left."""
         self._solver = Solver("minisat22")
-        for at, each in enumerate(clauses, self._selects):
-            self._solver.add_clause(
-                [*(names[lit] if lit > 0 else -names[-lit] for lit in each), -at]
-            )
+        for at, each in enumerate(self.clauses, self._selects):
+            self._solver.add_clause([*each, -at])
 
     def __enter__(self) -> _Parts:
         return self
@@ -57,17 +61,18 @@ class _Parts:
         if self.left <= 0:
             return None
         assumed = [at + self._selects for at in chosen]
-        before = self._propagations()
+        before = self.count("propagations")
         self._solver.conf_budget(conflicts)
         self._solver.prop_budget(self.left)
         answer = self._solver.solve_limited(assumptions=assumed)
-        self.left -= 3 * len(assumed) + self._propagations() - before + _OF_CALL
+        self.left -= 3 * len(assumed) + self.count("propagations") - before + _OF_CALL
         if answer is not False:
             return None
         return [at - self._selects for at in self._solver.get_core() or ()]
 
-    def _propagations(self) -> int:
-        return int((self._solver.accum_stats() or {})["propagations"])
+    def count(self, what: str) -> int:
+        """Return the conflicts or propagations so far."""
+        return int((self._solver.accum_stats() or {})[what])
 
     def minimal(self, chosen: Iterable[int]) -> list[int] | None:
         """Return a minimal part of some clauses: each is needed. The last ones are dropped first.
@@ -93,10 +98,11 @@ class _Parts:
 
 def _minimal(parts: _Parts) -> list[int] | None:
     needed: list[int] = []
-    todo = parts.core(range(len(parts.clauses)))
+    todo = parts.core(range(len(parts.clauses)), _FIRST)
+    conflicts = max(_LATER, _EASIER * parts.count("conflicts"))
     while todo and parts.left > 0:
         tried = todo.pop()
-        smaller = parts.core((*needed, *todo))
+        smaller = parts.core((*needed, *todo), conflicts)
         if smaller is None:
             needed.append(tried)
         else:
@@ -114,24 +120,30 @@ def cores(view: View) -> list[list[int]]:
         return []
     places = list(filter(view.counts, range(len(view))))
     clauses = [view.line(at).literals for at in places]
-    with _Parts(clauses, _WORK + _OF_LITERAL * len(view.literals)) as parts:
+    with _Parts(clauses, _HARDER * _WORK + _OF_LITERAL * len(view.literals)) as parts:
         first = parts.core(range(len(places)), _FIRST)
         if first is None:
             return []
-        best = _smallest(parts, parts.minimal(first) or first)
+        best = parts.minimal(first) or first
+        parts.left = min(parts.left, _WORK)
+        best = _smaller(parts, best)
+        if len(best) <= _FEW:
+            from reducekit.frontends.cnf.smallest import smallest
+
+            best = smallest(parts.clauses, best, 2 * _WORK)
     return [sorted(places[at] for at in each) for each in (best, first)]
 
 
-def _smallest(parts: _Parts, best: list[int]) -> list[int]:
+def _smaller(parts: _Parts, best: list[int]) -> list[int]:
     """Return the smallest of the cores without one clause of the best each, and in other orders."""
     dice, tried = Random(0), 0
-    todo, count = list(best), len(parts.clauses)
+    todo, many = list(best), len(parts.clauses)
     while parts.left > 0 and tried < _ORDERS:
         if todo:
             without = todo.pop()
-            core = parts.core(at for at in range(count) if at != without)
+            core = parts.core(at for at in range(many) if at != without)
         else:
-            core = parts.other(dice.sample(range(count), count))
+            core = parts.other(dice.sample(range(many), many))
             tried += 1
         if core is None:
             continue

@@ -39,12 +39,16 @@ def clauses(view: View) -> Items:
     return Dropped(view, weights, "drop clauses")
 
 
-def only(view: View, kept: Sequence[int]) -> bytes:
-    """Return the text with some clauses only."""
+def only(view: View, kept: Sequence[int], *, once: bool = False) -> bytes:
+    """Return the text with some clauses only; `once`: each literal once in a clause."""
     dropped = frozenset(range(len(view))).difference(kept)
-    return view.document.render(
-        {each.node: each.template for each in Dropped(view, (), "").change(dropped, NOTHING).edits}
-    )
+    edits = {
+        each.node: each.template for each in Dropped(view, (), "").change(dropped, NOTHING).edits
+    }
+    for clause in kept if once else ():
+        nodes = dict(zip(view.line(clause).literals, view.literal_nodes(clause), strict=True))
+        edits |= {node: () for node in view.literal_nodes(clause) if node not in nodes.values()}
+    return view.document.render(edits)
 
 
 @pass_("literals", lambda view: bool(view.literals))

@@ -188,7 +188,8 @@ class Spending:
     """Whether checks or time ran out: continuing may make the text smaller."""
     begin: float = field(default_factory=time.monotonic)
     guessed: bool = False
-    """Whether the search began with a part of the input that was guessed."""
+    """Whether the text is a part of the input that was guessed, and no pass has changed it since:
+    those that run once aside."""
 
     @property
     def elapsed(self) -> float:

@@ -211,9 +211,10 @@ class Epoch:
         A first round tries everything, but where the text is a guess that nothing makes smaller.
         """
         position, spending = self.positions[0], self.shared.verdicts.spending
-        if position.round <= 1 and (not spending.guessed or position.helped or self.accepted):
-            return False
-        return spending.is_vain(position.schedule.vain)
+        schedule = position.schedule
+        if spending.guessed and 0 < schedule.enough < spending.failures:
+            return True
+        return (position.round > 1 or spending.guessed) and spending.is_vain(schedule.vain)
 
     def _begin_pass(self) -> None:
         position = self.positions[0]
@@ -340,6 +341,8 @@ class Epoch:
         keep = not task.change.probe or shared.best.is_below(candidate.text, shared.best.text)
         if scheduler.settle(task, ok, keep=keep, unresolved=verdict.unresolved):
             self.accepted += 1
+            if candidate.position.round:
+                shared.verdicts.spending.guessed = False
             text, seconds, key = candidate.text, verdict.seconds, candidate.key
             if shared.best.accept(text, seconds, what, name, key):
                 self.accepted_by_pass[name] += 1

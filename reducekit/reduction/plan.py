@@ -121,9 +121,14 @@ class SchedulePosition(NamedTuple):
 
     def surely(self) -> SchedulePosition | None:
         """Return the first position of what is tried in any case, where the search ends early."""
-        schedule = self.schedule.to_the_end()
+        schedule = self.schedule
+        if schedule.vain == 1:  # these were tried
+            return None
         rounds = [each for each in schedule.rounds if each.name in schedule.surely]
-        schedule = replace(schedule, rounds=rounds, closing=(), sweep=(), thorough=())
+        schedule = replace(
+            schedule.to_the_end(), rounds=rounds, closing=(), sweep=(), thorough=(),
+            enough=schedule.enough,
+        )  # fmt: skip
         return SchedulePosition(schedule, _SWEEP, round=self.round)._settled()
 
     def _passes(self) -> Sequence[Pass]:
