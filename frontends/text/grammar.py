@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
+from operator import add
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from reducekit.document import Document
@@ -43,7 +44,7 @@ class _Columns(NamedTuple):
     start: array[int]
     end: array[int]
     stop: array[int]
-    kind: array[int]
+    kind: bytearray
     type: array[int]
     """The number that the grammar gives to nodes of this type; 0 for what it does not know."""
     field: array[int]
@@ -59,110 +60,129 @@ class _Columns(NamedTuple):
         self.stop.append(len(self.start))
         return len(self.start) - 1
 
-    def add_tokens(self, text: bytes, first: int, last: int) -> None:
-        """Add some bytes as the tokens that they are without a grammar."""
+
+def _columns() -> _Columns:
+    start, end, stop, types, fields = (array("i") for _ in range(5))
+    return _Columns(start, end, stop, bytearray(), types, fields)
+
+
+_Leaf: TypeAlias = tuple[int, int, int, bool]
+"""How many bytes at the beginning and at the end of a leaf are blank, its kind, may it be paired."""
+_PART, _LEAF = int(Kind.PART), int(Kind.WORD)  # members of an enumeration are slow
+
+
+def _flat(text: bytes, root: Node) -> tuple[_Columns, dict[int, int]]:
+    """Return the nodes of a syntax tree that are not blank, and tokens for what is in none.
+
+    The second are the nodes around leaves that may be paired: brackets, and words such as `end`.
+    """
+    flat, paired = _columns(), dict[int, int]()
+    start, end, stop, kinds, types, fields = flat
+    leaves: dict[tuple[int, bytes], _Leaf] = {}  # few are new
+    cursor, at, path, quotes = root.walk(), 0, [0], _QUOTES
+    down, further = cursor.goto_first_child, cursor.goto_next_sibling
+
+    def add_tokens(first: int, last: int, around: int) -> None:
         if text[first:last].strip():
             found = scan(text[first:last])
             for low, high, kind in zip(found.start, found.end, found.kind, strict=True):
-                self.add(first + low, first + high, kind)
+                paired[flat.add(first + low, first + high, kind)] = around
 
-
-def _columns() -> _Columns:
-    return _Columns(*(array("i") for _ in range(6)))
-
-
-def _flat(text: bytes, root: Node) -> _Columns:
-    """Return the nodes of a syntax tree that are not blank, and tokens for what is in none."""
-    flat = _columns()
-    start, end, stop = flat[:3]
     flat.add(0, len(text), Kind.TEXT, root.kind_id)
-    cursor, at, path = root.walk(), 0, [0]
-    deeper = cursor.goto_first_child()
+    deeper = down()
     while deeper:
         node, field = cursor.node, cursor.field_id or 0
         assert node is not None
-        first, last = node.start_byte, node.end_byte
-        if deeper := first < last:
-            flat.add_tokens(text, at, first)
-            at = first
-            deeper = not _is_string(text, node) and cursor.goto_first_child()
-        if deeper:
-            path.append(flat.add(first, last, Kind.PART, node.kind_id, field))
-            continue
+        first, last, type_ = node.start_byte, node.end_byte, node.kind_id
         if first < last:
-            _add_leaf(flat, text, node, field)
-            at = last
-        while not (deeper := cursor.goto_next_sibling()) and len(path) > 1:
+            if at < first:
+                add_tokens(at, first, path[-1])
+            at, number = first, len(stop)
+            deeper = not (text[last - 1] in quotes and _is_string(text, node)) and down()
+            if deeper:
+                kind = _PART
+                path.append(number)
+            else:
+                at = last
+                key = type_, text[first:last]
+                leaf = leaves.get(key) or leaves.setdefault(key, _leaf_of(key[1], node))
+                before, after, kind, pairs = leaf
+                first, last = first + before, last - after
+                if pairs:
+                    paired[number] = path[-1]
+            if first < last:
+                start.append(first)
+                end.append(last)
+                kinds.append(kind)
+                types.append(type_)
+                fields.append(field)
+                stop.append(number + 1)
+                if kind == _PART and not deeper:
+                    add_tokens(first, last, number)
+                    stop[number] = len(stop)
+            if deeper:
+                continue
+        while not (deeper := further()) and len(path) > 1:
             cursor.goto_parent()
             number = path.pop()
-            flat.add_tokens(text, at, end[number])
-            at = max(at, end[number])
+            if at < end[number]:
+                add_tokens(at, end[number], number)
+                at = end[number]
             stop[number] = len(stop)
             if stop[number] == number + 1:
                 for column in flat:
                     column.pop()
             else:
                 start[number], end[number] = start[number + 1], end[-1]
-    flat.add_tokens(text, at, len(text))
+    add_tokens(at, len(text), 0)
     stop[0] = len(stop)
-    return flat
+    return flat, paired
 
 
 def _is_string(text: bytes, node: Node) -> bool:
-    """Return whether a node is a string of several leaves."""
-    quoted = node.child_count and text[node.end_byte - 1] in _QUOTES
-    opening = node.child(0) if quoted else None
+    """Return whether a node that ends with a quote is a string of several leaves."""
+    opening = node.child(0) if node.child_count else None
     if opening is None:
         return False
     first, last = opening.start_byte, opening.end_byte
     return last - first < 9 and _QUOTED.fullmatch(text, first, last) is not None
 
 
-def _add_leaf(flat: _Columns, text: bytes, node: Node, field: int) -> None:
-    """Add a leaf. One of several tokens that is neither a string nor a comment becomes these."""
-    first, last = node.start_byte, node.end_byte
-    token = text[first:last].rstrip()
-    last = first + len(token)
-    first = last - len(token.lstrip())
-    if first == last:
-        return
-    kind = _KINDS.get(text[first], Kind.WORD)
-    if text[last - 1] in _QUOTES and last > first + 1:
+def _leaf_of(token: bytes, node: Node) -> _Leaf:
+    """Return what a leaf is: a part if it is several tokens, and no string and no comment."""
+    bare = token.strip()
+    if not bare:
+        return len(token), 0, 0, False
+    kind, word = _KINDS.get(bare[0], Kind.WORD), bare.lower()
+    if bare[-1] in _QUOTES and len(bare) > 1:
         kind = Kind.STRING
     elif "comment" in node.type:
         kind = Kind.COMMENT
-    elif node.is_named and len(token.split(None, 1)) > 1:
-        number = flat.add(first, last, Kind.PART, node.kind_id, field)
-        flat.add_tokens(text, first, last)
-        flat.stop[number] = len(flat.stop)
-        return
+    elif node.is_named and len(bare.split(None, 1)) > 1:
+        kind = Kind.PART
     elif kind == Kind.WORD and (not node.is_named or node.type.startswith("primitive")):
         kind = Kind.KEYWORD
-    flat.add(first, last, kind, node.kind_id, field)
+    before = len(token) - len(token.lstrip())
+    pairs = kind in (Kind.OPEN, Kind.CLOSE) or word in ENDS or word.startswith(b"end")
+    return before, len(token) - before - len(bare), int(kind), pairs
 
 
-def _partners(text: bytes, flat: _Columns) -> dict[int, int]:
+def _partners(text: bytes, flat: _Columns, paired: Mapping[int, int]) -> dict[int, int]:
     """Return the closing leaf of each opening one: brackets within a node, words at its ends."""
     start, end, stop, kind = flat[:4]
     partner: dict[int, int] = {}
-    path: list[tuple[int, list[int]]] = []  # each node around, and its brackets that are open
+    brackets: dict[int, list[int]] = {}  # those that are open in a node
 
     def token(number: int) -> bytes:
         return text[start[number] : end[number]].lower()
 
-    for number in range(len(stop)):
-        while path and stop[path[-1][0]] <= number:
-            path.pop()
-        if stop[number] > number + 1 or not number:
-            path.append((number, []))
-            continue
-        around, brackets = path[-1]
-        first = around + 1
+    for number, around in paired.items():
+        first, open_ = around + 1, brackets.setdefault(around, [])
         if kind[number] == Kind.OPEN:
-            brackets.append(number)
-        elif kind[number] == Kind.CLOSE and brackets:
-            if BRACKETS.get(token(number)) == token(brackets[-1]):
-                partner[brackets.pop()] = number
+            open_.append(number)
+        elif kind[number] == Kind.CLOSE and open_:
+            if BRACKETS.get(token(number)) == token(open_[-1]):
+                partner[open_.pop()] = number
         elif around and stop[around] == number + 1 and stop[first] == first + 1 < stop[number]:
             closing, opening = token(number), token(first)
             if opening == ENDS.get(closing) or closing == b"end" + opening:
@@ -210,75 +230,98 @@ def nothing_learnt() -> Learnt:
 
 def grow_by_grammar(syntax: Syntax, learnt: Learnt) -> Grown:
     """Return the tree of a text by its syntax; what is learnt of the grammar is added."""
-    text, flat, grown = syntax.text, _flat(syntax.text, syntax.tree.root_node), _columns()
-    partner = _partners(text, flat)
-    open_: list[tuple[int, int]] = []  # the nodes around: where each ends in `flat`, its number
-    outer: tuple[int, int] | None = None  # the type and field of the outermost of nodes as long
+    text, grown = syntax.text, _columns()
+    flat, paired = _flat(text, syntax.tree.root_node)
+    partner = _partners(text, flat, paired)
+    open_ = [(len(flat.stop), 0)]  # the nodes around: where each ends in `flat`, its number
+    until, parent, above = len(flat.stop), 0, 0  # the last of them
+    outer = -1  # the outermost of nodes as long
     places: dict[_Place, list[int]] = {}
     parents: dict[tuple[int, int], int] = {}  # the last node with a child in a field, by its type
     repeated: set[tuple[int, int]] = set()
+    alike: set[tuple[int, int]] = set()
     kinds, classes = learnt
+    begin, finish, stops, flat_kind, types, fields = flat
+    start, end, stop, kind, type_of, _ = grown
+    opening, keyword, group = map(int, (Kind.OPEN, Kind.KEYWORD, Kind.GROUP))
 
-    def add(first: int, last: int, kind: int, type_: int) -> None:
-        number = grown.add(flat.start[first], flat.end[last], kind, type_)
-        if flat.stop[last] > first + 1:
-            open_.append((flat.stop[last], number))
+    def put(first: int, last: int, what: int, type_: int) -> None:
+        start.append(begin[first])
+        end.append(finish[last])
+        kind.append(what)
+        type_of.append(type_)
+        stop.append(len(stop) + 1)
 
-    for number, after in enumerate(flat.stop):
-        while open_ and open_[-1][0] <= number:
-            grown.stop[open_.pop()[1]] = len(grown.stop)
-        type_, field = outer = outer or (flat.type[number], flat.field[number])
-        if number and number + 1 < after == flat.stop[number + 1]:
+    put(0, 0, Kind.TEXT, types[0])
+    above = types[0]
+    for number in range(1, len(stops)):
+        while until <= number:
+            stop[parent] = len(stop)
+            open_.pop()
+            until, parent = open_[-1]
+            above = type_of[parent]
+        after, what, type_ = stops[number], flat_kind[number], types[number]
+        if outer < 0:
+            outer = number
+        if number + 1 < after == stops[number + 1]:
             continue  # only a node as long is in it
-        outer, closing, kind = None, partner.get(number), flat.kind[number]
-        if closing is not None:
-            until, around = open_[-1]
-            if around and around == len(grown.stop) - 1 and until == closing + 1:
-                grown.kind[around] = Kind.GROUP
+        place_type, field, outer = types[outer], fields[outer], -1
+        if what == opening and (closing := partner.get(number)) is not None:
+            if parent and parent == len(stop) - 1 and until == closing + 1:
+                kind[parent] = group
             else:
-                add(number, closing, Kind.GROUP, -text[flat.start[number]])
-        parent = open_[-1][1] if number else 0
-        above = grown.type[parent] if number else 0
-        if field == 0 or parents.get((above, field)) == parent:
-            repeated.add((above, field))
-        parents[above, field] = parent
-        is_end = kind == Kind.KEYWORD and text[flat.start[number]] == _SEMICOLON
-        if kind == Kind.PART or (is_end and type_ == flat.type[number]):
-            place = above, type_, _END if is_end else field
-            places.setdefault(place, []).append(len(grown.stop))
-            if kind == Kind.PART:
-                classes.join(type_, flat.type[number])
-                classes.add(above, field, type_)
-        add(number, number, kind, flat.type[number])
+                until, parent, above = stops[closing], len(stop), -text[begin[number]]
+                open_.append((until, parent))
+                put(number, closing, group, above)
+        slot = above, field
+        if field == 0 or parents.get(slot) == parent:
+            repeated.add(slot)
+        parents[slot] = parent
+        is_end = what == keyword and text[begin[number]] == _SEMICOLON
+        if what == _PART or (is_end and place_type == type_):
+            place = above, place_type, _END if is_end else field
+            found = places.get(place)
+            if what == _PART and place_type != type_ and (place_type, type_) not in alike:
+                alike.add((place_type, type_))
+                classes.join(place_type, type_)
+            if found is None:
+                found = places[place] = []
+                if what == _PART:
+                    classes.add(above, field, place_type)
+            found.append(len(stop))
+        if after > number + 1:
+            until, parent, above = after, len(stop), type_
+            open_.append((until, parent))
+        put(number, number, what, type_)
     for _, number in open_:
-        grown.stop[number] = len(grown.stop)
+        stop[number] = len(stop)
     document = Document(text, *grown[:3])
     for place, nodes in places.items():
         if place[2] == _END or (place[0], place[2]) in repeated:
             if place not in kinds:
-                kinds[place] = _learn(syntax, document, grown.kind, nodes)
+                kinds[place] = _learn(syntax, document, kind, nodes)
             for node in nodes:
-                if grown.kind[node] != Kind.GROUP:
-                    grown.kind[node] = kinds[place]
+                if kind[node] != group:
+                    kind[node] = kinds[place]
     grown = _with_heads(syntax, grown, kinds)
+    rules = {each: _RULES + classes.of(each) for each in set(grown.type)}
     rule = (
-        _RULES + classes.of(type_) if kind < Kind.WORD else kind
+        rules[type_] if kind < _LEAF else kind
         for kind, type_ in zip(grown.kind, grown.type, strict=True)
     )
-    document = Document(text, *grown[:3], DELIMITERS)
-    return Grown(document, bytearray([*grown.kind]), array("i", rule))
+    return Grown(Document(text, *grown[:3], DELIMITERS), grown.kind, array("i", rule))
 
 
 _SEMICOLON = ord(";")
 _RULES = 1 << 16  # above kinds, and types of synthetic groups are negative
 
 
-def _learn(syntax: Syntax, document: Document, kind: Sequence[int], nodes: Sequence[int]) -> Kind:
+def _learn(syntax: Syntax, document: Document, kind: bytearray, nodes: Sequence[int]) -> Kind:
     """Return what nodes in a place are. Those that may be dropped, or be there twice, are items.
 
     A `;` that has to go with an item is a separator; one that need not is an element itself.
     """
-    text, start, end, parent = document.text, document.start, document.end, document.parent
+    text, start, end, stop = document.text, document.start, document.end, document.stop
 
     # A node with another before it: the only statement of a block may be needed. A short one, to
     # parse little.
@@ -286,7 +329,8 @@ def _learn(syntax: Syntax, document: Document, kind: Sequence[int], nodes: Seque
         return kind[node - 1] in (Kind.OPEN, Kind.KEYWORD), end[node] - start[node]
 
     sample = min(nodes, key=worth)
-    siblings = [-1, *document.children(parent[sample]), -1]
+    above = next(each for each in range(sample - 1, -1, -1) if stop[each] > sample)
+    siblings = [-1, *document.children(above), -1]
     at = siblings.index(sample)
     before, after = siblings[at - 1], siblings[at + 1]
     first, last = start[sample], end[sample]
@@ -314,24 +358,27 @@ def _with_heads(syntax: Syntax, grown: _Columns, learnt: dict[_Place, Kind]) -> 
     """
     start, end, stop, kind, types, _ = grown
     heads: dict[int, int] = {}
-    for node in range(len(kind) - 1, 0, -1):  # learnt from the last, which has others before it
-        if kind[node] == Kind.ITEM:
-            child = node + 1
-            while stop[child] < stop[node]:
-                child = stop[child]
-            gap = syntax.text[end[child - 1] : start[child]]
-            if (
-                b"\n" in gap
-                and kind[child] != Kind.GROUP
-                and syntax.text[end[node] - 1] != _SEMICOLON
-            ):
-                continue  # the body may need the indentation
-            place = types[node], types[child], _HEAD
-            if stop[child] > child + 1 and place not in learnt:
-                is_head = _is_head(syntax, start[node], start[child], end[node])
-                learnt[place] = Kind.ITEM if is_head else Kind.PART
-            if learnt.get(place) == Kind.ITEM:
-                heads[node] = child
+    node, item = len(kind), int(Kind.ITEM)
+    while (node := kind.rfind(item, 1, node)) > 0:  # the last one has others before it
+        child = node + 1
+        while stop[child] < stop[node]:
+            child = stop[child]
+        place = types[node], types[child], _HEAD
+        known = learnt.get(place)
+        if known == Kind.PART or (known is None and stop[child] == child + 1):
+            continue
+        gap = syntax.text[end[child - 1] : start[child]]
+        if (
+            b"\n" in gap
+            and kind[child] != Kind.GROUP
+            and syntax.text[end[node] - 1] != _SEMICOLON
+        ):
+            continue  # the body may need the indentation
+        if known is None:
+            is_head = _is_head(syntax, start[node], start[child], end[node])
+            learnt[place] = Kind.ITEM if is_head else Kind.PART
+        if learnt[place] == Kind.ITEM:
+            heads[node] = child
     if not heads:
         return grown
     more, at = _columns(), 0
@@ -347,7 +394,7 @@ def _with_heads(syntax: Syntax, grown: _Columns, learnt: dict[_Place, Kind]) -> 
     for node in heads:
         shift[node + 1] = 1
     shift = array("i", accumulate(shift))
-    more.stop[:] = array("i", (each + shift[each] for each in more.stop))
+    more.stop[:] = array("i", map(add, more.stop, map(shift.__getitem__, more.stop)))
     return more
 
 

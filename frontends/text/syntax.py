@@ -75,7 +75,7 @@ def differences(old: bytes, new: bytes) -> Iterator[tuple[int, int, int, int]]:
 
     Linear in the texts where one is the other without some parts; not always the least.
     """
-    tail = _common(old[::-1], 0, new[::-1], 0)
+    tail = _common_end(old, new)
     at = low = 0
     for number in range(_DIFFERENCES):
         same = _common(old, at, new, low)
@@ -107,3 +107,15 @@ def _common(old: bytes, at: int, new: bytes, low: int) -> int:
         if old[at + same : at + same + size] == new[low + same : low + same + size]:
             same += size
     return min(same, most)
+
+
+def _common_end(old: bytes, new: bytes) -> int:
+    """Return how many bytes are the same at the ends."""
+    least, most = 0, min(len(old), len(new))
+    while least < most:
+        size = (least + most + 1) // 2
+        if old[len(old) - size : len(old) - least] == new[len(new) - size : len(new) - least]:
+            least = size
+        else:
+            most = size - 1
+    return least
