@@ -2,15 +2,17 @@
 
     python -m benchmarks.text_budgets ROWS.json [MORE.json ...] [--seeds A-B | --cases FOLDER]
 
-Runs each of `--tools` once on each case: on those that `texts` makes from seeds, or on a folder of
+Runs each of `--tools` once on each case, on those that `texts` makes from seeds, or on a folder of
 cases (`input.SUFFIX` and `oracle`). Every check passes through this program, which counts it and
 notes the smallest text accepted so far; so one run has the sizes at all budgets. What a version of
 a tool has in ROWS.json is kept. Prints the table of all files of rows.
 
 Needs what `texts` needs, and `shrinkray` and `cvise` in PATH for these. Shrink Ray gets the
-grammars that are installed as `tree_sitter_*` packages next to it.
+grammars that are installed as `tree_sitter_*` packages next to it, and asks this program for each
+check itself, not by a script.
 """
 
+import _thread
 import argparse
 import json
 import os
@@ -21,6 +23,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -73,10 +76,14 @@ class Row(NamedTuple):
 
 
 class Checks:
-    """Answers checks at a port, one after the other, and keeps the curve."""
+    """Answers `most` checks at a port, one after the other, and keeps the curve.
 
-    def __init__(self, case: Case, server: socket.socket) -> None:
+    Then it interrupts the main thread.
+    """
+
+    def __init__(self, case: Case, server: socket.socket, most: int) -> None:
         self.interesting = case.interesting
+        self.most = most
         self.best = case.input.read_bytes()
         self.sizes: list[int] = []
         self.count = 0
@@ -85,11 +92,12 @@ class Checks:
 
     def serve(self, server: socket.socket) -> None:
         with suppress(OSError):  # the server is closed
-            while True:
+            while self.count < self.most:
                 with server.accept()[0] as client, client.makefile("rw") as stream:
                     path = Path(stream.readline().rstrip("\n"))
                     with suppress(OSError):  # the client is gone
                         print(int(not self.check(path)), file=stream, flush=True)
+            _thread.interrupt_main()
 
     def check(self, path: Path) -> bool:
         self.count += 1
@@ -100,23 +108,31 @@ class Checks:
         return accepted
 
 
-def measure(case: Case, tool: str, version: str, cap: float) -> tuple[Row, bytes]:
-    """Run a reducer until its end, or for `cap` seconds; return what is smallest, too."""
+def measure(case: Case, tool: str, version: str, cap: float, most: int) -> tuple[Row, bytes]:
+    """Run a reducer until its end, `cap` seconds or `most` checks; return what is smallest, too."""
     with tempfile.TemporaryDirectory() as name, socket.create_server(("127.0.0.1", 0)) as server:
         given, oracle = Path(name) / f"in{case.input.suffix}", Path(name) / "oracle"
         shutil.copyfile(case.input, given)
-        oracle.write_text(_ORACLE.format(port=server.getsockname()[1]), encoding="utf-8")
+        port = str(server.getsockname()[1])
+        oracle.write_text(_ORACLE.format(port=port), encoding="utf-8")
         oracle.chmod(0o755)
-        checks = Checks(case, server)
+        checks = Checks(case, server, most)
         line = TOOLS[tool].format(input=given, output=f"{given}.out", oracle=oracle)
-        cost = run(shlex.split(line), cap)
-        if not checks.count or not checks.thread.is_alive():
-            sys.exit(f"{line}: status {cost.status} after {checks.count} checks\n{cost.out}")
+        begin = time.monotonic()
+        try:
+            cost = run(shlex.split(line), cap, environment={"CHECKS": port})
+        except KeyboardInterrupt:
+            if checks.count < most:
+                raise
+            cost = None
+        wall, capped = time.monotonic() - begin, cost is None or cost.capped
+        if not checks.count or (cost and not checks.thread.is_alive()):
+            sys.exit(f"{line}: {cost} after {checks.count} checks")
         server.shutdown(socket.SHUT_RDWR)
     end = len(checks.best)
-    sizes = checks.sizes + [end] * (0 if cost.capped else len(BUDGETS) - len(checks.sizes))
+    sizes = checks.sizes + [end] * (0 if capped else len(BUDGETS) - len(checks.sizes))
     today, size = datetime.now(UTC).date().isoformat(), case.input.stat().st_size
-    measured = (size, sizes, end, checks.count, round(cost.wall), cost.capped)
+    measured = (size, sizes, end, checks.count, round(wall), capped)
     return Row(case.name, tool, version, today, *measured), checks.best
 
 
@@ -176,7 +192,7 @@ def table(rows: Sequence[Row]) -> str:
     versions = {row.tool: f"{row.tool} {row.version} ({row.date})" for row in rows}
     parts = [
         grid(["case", "bytes", "reducer", *_BY, "at its end", "checks", "s"], lines),
-        ", ".join(versions.values()) + ". +: stopped at the time limit.",
+        ", ".join(versions.values()) + ". +: stopped at a limit.",
     ]
     return "\n\n".join([*parts, *(compared(rows, tools[0], other) for other in tools[1:])]) + "\n"
 
@@ -204,6 +220,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--cases", type=Path, help="a folder of cases, in place of seeds")
     parser.add_argument("--tools", default="reducekit,ddmin,shrinkray,cvise", help="comma between")
     parser.add_argument("--cap", type=float, default=1200.0, help="seconds of each run")
+    parser.add_argument("--checks", type=int, default=1 << 20, help="the most of each run")
     parser.add_argument("--keep", type=Path, help="a folder for the results")
     given = parser.parse_args(arguments)
     versions = {tool: version_of(tool) for tool in given.tools.split(",") if tool}
@@ -216,7 +233,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 known = not version or (case.name, tool, version) in done
                 if known or (tool == "cvise" and case.input.suffix != ".c"):
                     continue
-                row, best = measure(case, tool, version, given.cap)
+                row, best = measure(case, tool, version, given.cap, given.checks)
                 print(*row, file=sys.stderr)
                 with given.rows[0].open("a", encoding="utf-8") as file:
                     print(json.dumps(row), file=file)
