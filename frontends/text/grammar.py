@@ -67,7 +67,7 @@ def _columns() -> _Columns:
 
 
 _Leaf: TypeAlias = tuple[int, int, int, bool]
-"""How many bytes at the beginning and at the end of a leaf are blank, its kind, may it be paired."""
+"""The blanks at the beginning and the end of a leaf, its kind, and whether it may be paired."""
 _PART, _LEAF = int(Kind.PART), int(Kind.WORD)  # members of an enumeration are slow
 
 
@@ -368,11 +368,7 @@ def _with_heads(syntax: Syntax, grown: _Columns, learnt: dict[_Place, Kind]) -> 
         if known == Kind.PART or (known is None and stop[child] == child + 1):
             continue
         gap = syntax.text[end[child - 1] : start[child]]
-        if (
-            b"\n" in gap
-            and kind[child] != Kind.GROUP
-            and syntax.text[end[node] - 1] != _SEMICOLON
-        ):
+        if b"\n" in gap and kind[child] != Kind.GROUP and syntax.text[end[node] - 1] != _SEMICOLON:
             continue  # the body may need the indentation
         if known is None:
             is_head = _is_head(syntax, start[node], start[child], end[node])

@@ -5,7 +5,7 @@ A candidate is parsed incrementally: what it shares with the text is taken from 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -75,10 +75,19 @@ def differences(old: bytes, new: bytes) -> Iterator[tuple[int, int, int, int]]:
 
     Linear in the texts where one is the other without some parts; not always the least.
     """
-    tail = _common_end(old, new)
+    ends = len(old), len(new)
+    tail = _alike(
+        min(ends),
+        lambda a, b: (
+            old[max(ends[0] - b, 0) : ends[0] - a] == new[max(ends[1] - b, 0) : ends[1] - a]
+        ),
+    )
     at = low = 0
     for number in range(_DIFFERENCES):
-        same = _common(old, at, new, low)
+        same = _alike(
+            min(len(old) - at, len(new) - low),
+            lambda a, b, at=at, low=low: old[at + a : at + b] == new[low + a : low + b],
+        )
         at, low = at + same, low + same
         tail = min(tail, len(old) - at, len(new) - low)
         last, high = len(old) - tail, len(new) - tail
@@ -95,27 +104,14 @@ def differences(old: bytes, new: bytes) -> Iterator[tuple[int, int, int, int]]:
         at, low = last, high
 
 
-def _common(old: bytes, at: int, new: bytes, low: int) -> int:
-    """Return how many bytes are the same from there on."""
+def _alike(most: int, equal: Callable[[int, int], bool]) -> int:
+    """Return how many bytes are the same; `equal` compares those from one number to another."""
     size, same = 64, 0
-    most = min(len(old) - at, len(new) - low)
-    while same < most and old[at + same : at + same + size] == new[low + same : low + same + size]:
+    while same < most and equal(same, same + size):
         same += size
         size *= 2
     while size > 1 and same < most:
         size //= 2
-        if old[at + same : at + same + size] == new[low + same : low + same + size]:
+        if equal(same, same + size):
             same += size
     return min(same, most)
-
-
-def _common_end(old: bytes, new: bytes) -> int:
-    """Return how many bytes are the same at the ends."""
-    least, most = 0, min(len(old), len(new))
-    while least < most:
-        size = (least + most + 1) // 2
-        if old[len(old) - size : len(old) - least] == new[len(new) - size : len(new) - least]:
-            least = size
-        else:
-            most = size - 1
-    return least
