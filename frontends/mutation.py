@@ -107,6 +107,9 @@ class MutatingGenerator(InputGenerator, Generic[S]):
     def words(self, seed: int) -> Sequence[str]:
         return ["--seed", str(seed), *words_of(self._options, self.values)]
 
+    def close(self) -> None:
+        return None  # nothing is open
+
 
 def drawn_size(share: float, smallest: int, largest: int) -> int:
     """Return a size on a logarithmic scale, so that there are as many small files as large ones."""

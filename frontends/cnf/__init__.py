@@ -118,7 +118,7 @@ class Cnf(JudgesModels):
         return wrong, len(words), -hard, variables, len(text), text
 
     def diagram(self, view: View) -> Diagram:
-        from reducekit.frontends.cnf.drawing import diagram
+        from reducekit.frontends.cnf.convert import diagram
 
         return diagram(view)
 

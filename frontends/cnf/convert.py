@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import get_args
 
+from reducekit.diagram import Diagram
 from reducekit.errors import UsageError
-from reducekit.frontends.cnf.drawing import matrix
 from reducekit.frontends.cnf.reader import Format, Line, View, problems, recognises, write
+from reducekit.frontends.common import drawing
 from reducekit.frontends.common.variables import joined
 from reducekit.offers import Conversions, Converted, Inspection, Notation
 
@@ -131,6 +132,26 @@ def inspect(text: bytes, notation: str | None) -> Inspection:
     """Look into a file. Raises ParseError."""
     view = View(text)
     return Inspection(lambda: _lines(view), {".svg": lambda: matrix(view)})
+
+
+def matrix(view: View) -> bytes:
+    """Return a picture of clauses by variables."""
+    clauses = [view.line(at).literals for at in range(len(view)) if view.counts(at)]
+    return drawing.matrix(clauses, view.variables, "clauses")
+
+
+def diagram(view: View) -> Diagram:
+    """Return clauses as roots over variables."""
+    counted = filter(view.counts, range(len(view)))
+    parts = (
+        drawing.Part(
+            f"clause {number}", view.prefixes[at].decode(), "root", view.nodes[at],
+            view.line(at).literals,
+        )
+        for number, at in enumerate(counted, 1)
+    )  # fmt: skip
+    leaves = {each: (str(each), "variable") for each in view.variables}
+    return drawing.diagram(view.document, leaves, parts)
 
 
 def _lines(view: View) -> Iterator[str]:

@@ -1,22 +1,37 @@
 """Random inputs of formats that have more than clauses, OPB, WBO and QCIR: made of clauses.
 
-So they are as hard as the formulas of `generate`, and of the same shapes.
+So they are as hard as the formulas of `generate`, and of the same shapes. Mutants have other
+literals, numbers, relations, gates and quantifiers, and fewer or more constraints.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from random import Random
 from typing import Any, TypeAlias
 
+from reducekit.change import Edit
+from reducekit.errors import ParseError
+from reducekit.frontends import mutation
 from reducekit.frontends.cnf import generate as cnf
 from reducekit.frontends.cnf.generate import Clause, Parameters
-from reducekit.frontends.mutation import drawn_size
-from reducekit.offers import FormatOption, Generated, Generation, InputGenerator, words_of
+from reducekit.frontends.common.statements import Statements
+from reducekit.frontends.mutation import Mutants, MutatingGenerator, drawn_size
+from reducekit.offers import FormatOption, Generated, Generation
 
 _Writer: TypeAlias = Callable[[Random, Sequence[Clause], int], Iterator[str]]
+Problems: TypeAlias = Callable[[Any], list[str]]
 _SMALLEST = 5
 _COST = 10
 _WIDEST = 9  # the largest coefficient
+_MOST = 5  # changes of a mutant
+_WHOLE = 0.3  # of the changes are of whole constraints
+_OTHERS: Mapping[bytes, bytes] = {
+    b">=": b"=", b"=": b">=", b"and": b"or", b"or": b"and", b"xor": b"and", b"ite": b"or",
+    b"exists": b"forall", b"forall": b"exists",
+}  # fmt: skip
+"""Words by those that take their place."""
 
 
 def _opb(rng: Random, clauses: Sequence[Clause], variables: int, *, soft: bool) -> Iterator[str]:
@@ -87,37 +102,134 @@ _WRITERS: Mapping[str, tuple[_Writer, float]] = {
 """By notation, how it is written, and the share of clauses that leaves half satisfiable."""
 
 
-class _Generator(InputGenerator):
-    """Makes files of a format, each from a seed."""
+def _edits(dice: Random, view: Statements) -> Sequence[Edit]:
+    """Return a change: of a word, or of the number of constraints."""
+    source = view.document.source
+    counted = [node for at, node in enumerate(view.nodes) if view.counts(at)]
+    if len(counted) > 1 and dice.random() < _WHOLE:
+        node = dice.choice(counted)
+        if dice.random() < 0.5:
+            return (Edit(node, ()), *view.head(1))
+        return (Edit(node, (b"%b\n%b" % (source(node), source(node)),)), *view.head(-1))
+    places = [each for each in view.of_kind(b"rgq") if source(each).lower() in _OTHERS]
+    places += view.of_kind(b"nw")
+    for found in re.finditer(view.grammar.operands, view.kinds):
+        places += range(*found.span())
+    node = dice.choice(places)
+    return (Edit(node, (_other(dice, view, node),)),)
 
-    def __init__(self, options: Sequence[FormatOption], values: Mapping[str, Any]) -> None:
-        self._options, self._values = options, values
+
+def _other(dice: Random, view: Statements, node: int) -> bytes:
+    """Return another word of the same kind."""
+    word, kind = view.document.source(node), view.kinds[node : node + 1]
+    if kind in b"nw":
+        number = int(word.strip(b"[] \t"))
+        number = dice.choice((number + 1, number - 1, 2 * number, -number))
+        return b"%d" % number if kind == b"n" else b"[%d]" % abs(number)
+    if kind in b"rgq":
+        return _OTHERS[word.lower()]
+    other = dice.choice((1, -1)) * dice.choice(view.variables)
+    return view.spelled(dice.choice((-view.literal(word), other)))
+
+
+def _joined(dice: Random, seed: Statements, other: Statements) -> bytes:
+    """Return constraints of both, or circuits side by side, under an output of both."""
+    if b"o" not in seed.kinds:
+        more = [
+            other.document.source(node) for at, node in enumerate(other.nodes) if other.counts(at)
+        ]
+        edits = {each.node: each.template for each in seed.head(-len(more))}
+        return b"\n".join((seed.document.render(edits), *more, b""))
+    first, second = (
+        max((int(each) for each in view.names if each.isdigit()), default=0)
+        for view in (seed, other)
+    )
+
+    def moved(word: bytes) -> bytes:
+        sign, name = word[: word.startswith(b"-")], word.lstrip(b"-")
+        return sign + (b"%d" % (int(name) + first) if name.isdigit() else b"_" + name)
+
+    words = {node: (moved(other.document.source(node)),) for node in other.of_kind(b"v")}
+    both = (seed, type(other)(other.document.render(words)))
+    lines = {
+        kind: [
+            view.document.source(node)
+            for view in both for node in view.nodes if view.kinds[node + 1] == kind
+        ]
+        for kind in b"qov"
+    }  # fmt: skip
+    outputs = b", ".join(
+        view.document.source(node + 1) for view in both for node in view.of_kind(b"o")
+    )
+    gate, kind = b"%d" % (first + second + 1), dice.choice((b"and", b"or"))
+    last = b"%b = %b(%b)" % (gate, kind, outputs)
+    output = b"output(%b)" % gate
+    return b"\n".join((b"#QCIR-G14", *lines[b"q"[0]], output, *lines[b"v"[0]], last, b""))
+
+
+def _changed(
+    problems: Problems, dice: Random, seed: Statements, other: Statements | None
+) -> bytes | None:
+    """Return the text of a seed with some changes; None if they break a rule."""
+    view = seed if other is None else type(seed)(_joined(dice, seed, other))
+    for _ in range(dice.randint(1, _MOST)):
+        edits = {each.node: each.template for each in _edits(dice, view)}
+        view = type(seed)(view.document.render(edits))
+    text = view.document.text
+    return None if text == seed.document.text or len(problems(view)) > len(problems(seed)) else text
+
+
+class _Generator(MutatingGenerator[Statements]):
+    """Makes files of a format, each from a seed, or changes some."""
+
+    def __init__(
+        self, view: type[Statements], problems: Problems, options: Sequence[FormatOption],
+        values: Mapping[str, Any],
+    ) -> None:  # fmt: skip
         self.suffix = f".{values['notation']}"
 
+        def read(text: bytes) -> Statements | None:
+            try:
+                found = view(text)
+            except ParseError:
+                return None
+            return found if re.search(found.grammar.operands, found.kinds) else None
+
+        def mutants(path: Path) -> Mutants[Statements]:
+            noun = f"files in the format {values['notation']} that use a variable"
+            return Mutants(path, (self.suffix,), noun, read, partial(_changed, problems))
+
+        super().__init__("opb", options, {**values, "solver_options": None}, mutants)
+
     def generate(self, seed: int) -> Generated:
+        """Make the file of a seed. Raises UsageError if no file can be mutated."""
+        return Generated(self.made(seed))
+
+    def random(self, seed: int) -> bytes:
         rng = Random(f"relatives {seed}")
-        notation, shape = self._values["notation"], self._values["shape"]
+        notation, shape = self.values["notation"], self.values["shape"]
         shape = rng.choice(cnf.SHAPES) if shape == cnf.ANY else shape
-        variables = drawn_size(rng.random(), _SMALLEST, self._values["variables"])
+        variables = drawn_size(rng.random(), _SMALLEST, self.values["variables"])
         writer, left = _WRITERS[notation]
         wanted = Parameters(variables, shape, 3, cnf.THRESHOLDS[3], "cnf")
         clauses = cnf.drawn_clauses(rng, wanted, left)
         largest = max((abs(each) for clause in clauses for each in clause), default=1)
-        return Generated("\n".join((*writer(rng, clauses, largest), "")).encode())
-
-    def close(self) -> None:
-        pass
-
-    def words(self, seed: int) -> Sequence[str]:
-        return ["--seed", str(seed), *words_of(self._options, self._values)]
+        return "\n".join((*writer(rng, clauses, largest), "")).encode()
 
 
-def generation(notations: tuple[str, ...]) -> Generation:
+def generation(
+    view: type[Statements], problems: Problems, notations: tuple[str, ...]
+) -> Generation:
     """Return the generator of a format, which is written in some notations."""
     options = (
         *(each for each in cnf.OPTIONS if each.name in ("variables", "shape")),
         FormatOption("notation", "Format of the files.", "choice", notations[0], notations),
+        *mutation.OPTIONS,
     )
     return Generation(
-        partial(_Generator, options), options, "Made of the clauses of `reducekit generate cnf`."
+        partial(_Generator, view, problems, options),
+        options,
+        "Made of the clauses of `reducekit generate cnf`. With --mutate, files that are slightly "
+        "changed.",
+        changes="mutate",
     )

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reducekit.change import Change, Edit
 from reducekit.document import Document
@@ -21,6 +21,10 @@ from reducekit.frontends.common.items import NodeItems
 from reducekit.frontends.common.variables import Image, Replaced, constant, joined
 from reducekit.search.problem import IndependentChanges, Items
 from reducekit.text import without_mark
+
+if TYPE_CHECKING:
+    from reducekit.diagram import Diagram
+    from reducekit.frontends.common.drawing import Part
 
 _LONGEST = 4000
 """Bytes of a word; of more digits Python reads no number."""
@@ -50,6 +54,8 @@ class Grammar:
     """Says what may follow the letters of a beginning."""
     numbered: bytes = b"v"
     """Matches the letters of variables in the order of their numbers."""
+    operands: bytes = b"v"
+    """Matches the letters of variables that any other may replace, or its negation."""
 
 
 class Statements:
@@ -105,6 +111,14 @@ class Statements:
     def replaced(self, at: int, image: Image) -> bytes | None:
         """Return a statement after a replacement of variables; None if nothing is left of it."""
         raise NotImplementedError
+
+    def parts(self) -> Iterable[Part]:
+        """Return what a picture shows: what is used comes before what uses it."""
+        raise NotImplementedError
+
+    def leaves(self) -> Mapping[int, str]:
+        """Return what a picture says of variables, where that is known."""
+        return {}
 
     def _read(self, text: bytes) -> Document:
         grammar = self.grammar
@@ -182,6 +196,18 @@ class StatementFormat(Format):
     def check(self, text: bytes) -> FormatCheck:
         """Measure a text, and list what is wrong with it. Raises ParseError."""
         return FormatCheck(self.problems(self.view(text)), super().check(text).summary)
+
+    def diagram(self, view: Statements) -> Diagram:
+        from reducekit.frontends.common.drawing import diagram
+
+        parts, what = list(view.parts()), view.leaves()
+        defined = {each.defines for each in parts}
+        leaves = {
+            each: (view.names[each].decode("latin-1"), what.get(each, "variable"))
+            for each in view.variables
+            if each not in defined
+        }
+        return diagram(view.document, leaves, parts)
 
 
 @pass_("comments")

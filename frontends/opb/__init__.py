@@ -1,7 +1,11 @@
 """The OPB frontend: pseudo-Boolean constraints and objectives (OPB), and soft ones (WBO)."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from reducekit.format import Schedule
@@ -17,7 +21,9 @@ from reducekit.frontends.opb.reader import NAME, View, problems
 from reducekit.search.strategy import Passes
 
 if TYPE_CHECKING:
-    from reducekit.offers import Generation
+    from pathlib import Path
+
+    from reducekit.offers import Generation, Inspection
 
 _BEGINNING = re.compile(rb"^\*[ \t]*#variable=|^(?:min|max|soft):", re.MULTILINE)
 _COMMENT = re.compile(rb"^[ \t]*\*[^\n]*", re.MULTILINE)
@@ -35,10 +41,21 @@ class Opb(StatementFormat):
     view, problems, beginning = View, staticmethod(problems), _BEGINNING
 
     @classmethod
-    def generation(cls) -> "Generation":
+    def generation(cls) -> Generation:
         from reducekit.frontends.cnf.relatives import generation
 
-        return generation(("opb", "wbo"))
+        return generation(View, problems, ("opb", "wbo"))
+
+    @classmethod
+    def inspect(cls, text: bytes, notation: str | None, path: Path | None) -> Inspection:
+        """Count, and draw constraints by variables."""
+        from reducekit.frontends.common.drawing import matrix
+
+        view = View(text)
+        found = super().inspect(text, notation, path)
+        rows = [each.literals for each in view.parts()]
+        draw = partial(matrix, rows, view.variables, "constraints")
+        return replace(found, pictures={".svg": draw})
 
     def schedule(self, passes: Passes) -> Schedule:
         return Schedule(

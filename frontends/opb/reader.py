@@ -5,15 +5,20 @@ and `[4] 2 ~x1 +1 x2 >= 2;`, where `[4]` is the cost of a soft constraint and te
 literals. Relations and names that only some solvers read are read, too.
 """
 
+from __future__ import annotations
+
 import operator
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from reducekit.change import Edit
 from reducekit.frontends.common.statements import Grammar, Statements
 from reducekit.frontends.common.variables import TRUE, Image, image_of
+
+if TYPE_CHECKING:
+    from reducekit.frontends.common.drawing import Part
 
 _NAME = rb"[A-Za-z_][^\s~;<>=!*:\[\]]*+"
 NAME = re.compile(_NAME + rb":?")
@@ -94,6 +99,17 @@ class View(Statements):
                 terms[-1][1].append(self.literal(word))
             before = kind
         return Statement(head, terms, relation, degree)
+
+    def parts(self) -> Iterator[Part]:
+        """Return constraints, and the objective; a negative coefficient counts as a negation."""
+        from reducekit.frontends.common.drawing import Part
+
+        for at, node in enumerate(self.nodes):
+            head, terms, relation, degree = self.statement(at)
+            label = f"{head.decode()} {relation.decode()} {'' if degree is None else degree}"
+            literals = [lit if many >= 0 else -lit for many, each in terms for lit in each]
+            what = "constraint" if self.counts(at) else "objective"
+            yield Part(label.strip(), what, "root", node, literals)
 
     def counts(self, at: int) -> bool:
         return self.kinds[self.nodes[at] + 1] not in b"ms"

@@ -28,6 +28,7 @@ class Qcir(StatementFormat):
     name = "qcir"
     title = "a quantified circuit in QCIR"
     suffix = ".qcir"
+    suffixes = (".qcir",)
     unit = "words"
     header = r"^#QCIR"
     view, problems, beginning = View, staticmethod(problems), _BEGINNING
@@ -36,7 +37,7 @@ class Qcir(StatementFormat):
     def generation(cls) -> "Generation":
         from reducekit.frontends.cnf.relatives import generation
 
-        return generation(("qcir",))
+        return generation(View, problems, ("qcir",))
 
     def misread(self, view: View, base: bytes, text: bytes) -> bool:
         """Return whether a variable is no longer declared."""

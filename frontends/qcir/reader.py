@@ -3,13 +3,18 @@
 A gate is a conjunction, a disjunction, a parity, a choice, or quantified itself.
 """
 
+from __future__ import annotations
+
 import re
 from array import array
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from reducekit.frontends.common.statements import Grammar, Statements
 from reducekit.frontends.common.variables import TRUE, Image, image_of
+
+if TYPE_CHECKING:
+    from reducekit.frontends.common.drawing import Part
 
 _LIST = rb"(?:v(?:Kv)*+)?+"
 
@@ -54,6 +59,7 @@ class View(Statements):
         delimiters=b" \t\r\n=(),;",
         expected=_expected,
         numbered=rb"(?<!oL)v",
+        operands=rb"(?<=[go])v+",
     )
 
     heading = re.compile(rb"\A#QCIR\b", re.IGNORECASE)
@@ -63,6 +69,27 @@ class View(Statements):
         self.statements = [self._statement(at) for at in range(len(self.nodes))]
         self.outputs = {
             abs(each) for it in self.statements if it.kind == b"output" for each in it.literals
+        }
+
+    def parts(self) -> Iterator[Part]:
+        """Return the gates, and the output."""
+        from reducekit.frontends.common.drawing import Part
+
+        for node, each in sorted(zip(self.nodes, self.statements, strict=True), key=_is_output):
+            if each.defines:
+                label, uses = self.names[each.defines].decode(), [*each.literals]
+                uses += [each.body] * (each.body != 0)
+                yield Part(label, each.kind.decode(), "inner", node, uses, each.defines)
+            elif each.kind == b"output":
+                yield Part("output", "", "root", node, each.literals)
+
+    def leaves(self) -> Mapping[int, str]:
+        """Return the quantifiers of variables."""
+        return {
+            abs(lit): kind.decode()
+            for defines, kind, literals, body in self.statements
+            if (body or not defines) and kind != b"output"
+            for lit in literals
         }
 
     def _statement(self, at: int) -> Statement:
@@ -110,6 +137,10 @@ class View(Statements):
             if becomes == literal or block.kind == b"output":
                 found.append(becomes)
         return found
+
+
+def _is_output(statement: tuple[int, Statement]) -> bool:
+    return statement[1].kind == b"output"
 
 
 def _simplified(gate: Statement, image: Image) -> tuple[bytes, Sequence[int], int]:

@@ -129,6 +129,37 @@ def test_a_circuit_has_the_value_of_what_replaces_its_variables(seed: int) -> No
         assert output(after, values) == output(view, before(view, image, values))
 
 
+def drawn(text: bytes, name: str) -> list[tuple[str, str, list[str]]]:
+    frontend = registry.frontend(name)
+    diagram = frontend.diagram(frontend.parse(text))
+    assert diagram is not None
+    nodes = diagram.nodes
+    return [
+        (each.label, each.detail,
+         [nodes[at].label if at >= 0 else "-" + nodes[~at].label for at in each.edges])
+        for each in nodes
+    ]  # fmt: skip
+
+
+def test_what_is_drawn_of_constraints() -> None:
+    text = b"min: 2 a;\n1 a -3 ~b >= 2;\n"
+    assert drawn(text, "opb") == [
+        ("a", "variable", []), ("b", "variable", []), ("min:", "objective", ["a"]),
+        (">= 2", "constraint", ["a", "b"]),
+    ]  # fmt: skip
+    pictures = registry.frontend_class("opb").inspect(text, None, None).pictures
+    assert b"2 constraints by 2 variables" in pictures[".svg"]()
+
+
+def test_what_is_drawn_of_a_circuit() -> None:
+    """The output is last, and what uses itself has no edge to itself."""
+    text = b"forall(a)\noutput(-h)\ng = exists(b; a)\nh = and(g, -a, h)\n"
+    assert drawn(text, "qcir") == [
+        ("a", "forall", []), ("b", "exists", []), ("g", "exists", ["b", "a"]),
+        ("h", "and", ["g", "-a"]), ("output", "", ["-h"]),
+    ]  # fmt: skip
+
+
 def test_a_gate_that_is_the_output_and_constant_is_empty() -> None:
     view = Qcir(b"exists(a)\noutput(g)\ng = or(a, -a)\n")
     assert [view.replaced(at, {2: TRUE}) for at in range(3)] == [

@@ -5,7 +5,7 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reducekit.frontends.cnf.drawing import diagram, matrix
+from reducekit.frontends.cnf.convert import diagram, matrix
 from reducekit.frontends.cnf.reader import View
 
 CLAUSES = st.lists(st.lists(st.integers(1, 9).flatmap(lambda it: st.sampled_from((it, -it)))))
