@@ -68,7 +68,7 @@ def _columns() -> _Columns:
 
 _Leaf: TypeAlias = tuple[int, int, int, bool]
 """The blanks at the beginning and the end of a leaf, its kind, and whether it may be paired."""
-_PART, _LEAF = int(Kind.PART), int(Kind.WORD)  # members of an enumeration are slow
+_PART, _STRING, _LEAF = map(int, (Kind.PART, Kind.STRING, Kind.WORD))  # members are slow
 
 
 def _flat(text: bytes, root: Node) -> tuple[_Columns, dict[int, int]]:
@@ -98,8 +98,10 @@ def _flat(text: bytes, root: Node) -> tuple[_Columns, dict[int, int]]:
             if at < first:
                 add_tokens(at, first, path[-1])
             at, number = first, len(stop)
-            deeper = not (text[last - 1] in quotes and _is_string(text, node)) and down()
-            if deeper:
+            deeper = False
+            if text[last - 1] in quotes and _is_string(text, node):
+                kind, at = _STRING, last
+            elif deeper := down():
                 kind = _PART
                 path.append(number)
             else:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -84,10 +85,8 @@ def differences(old: bytes, new: bytes) -> Iterator[tuple[int, int, int, int]]:
     )
     at = low = 0
     for number in range(_DIFFERENCES):
-        same = _alike(
-            min(len(old) - at, len(new) - low),
-            lambda a, b, at=at, low=low: old[at + a : at + b] == new[low + a : low + b],
-        )
+        most = min(len(old) - at, len(new) - low)
+        same = _alike(most, partial(_same, old, at, new, low))
         at, low = at + same, low + same
         tail = min(tail, len(old) - at, len(new) - low)
         last, high = len(old) - tail, len(new) - tail
@@ -102,6 +101,10 @@ def differences(old: bytes, new: bytes) -> Iterator[tuple[int, int, int, int]]:
             skip = skip * 2 or 1
         yield at, last, low, high
         at, low = last, high
+
+
+def _same(old: bytes, at: int, new: bytes, low: int, first: int, last: int) -> bool:
+    return old[at + first : at + last] == new[low + first : low + last]
 
 
 def _alike(most: int, equal: Callable[[int, int], bool]) -> int:
