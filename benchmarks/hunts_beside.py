@@ -37,20 +37,25 @@ _ANSWERS = {"sat", "unsat"}
 _APART = 1_000_000
 """How far the random seeds of two starts are apart: a hunt takes the ones that follow."""
 _GLANCE = 0.2  # seconds
-# Who looks at the inputs afterwards asks the same programs the same: so all results are kept.
-_SCRIPT = """#!/bin/sh
+# Who looks at the inputs afterwards asks the same programs the same: so all results are kept, with
+# their time. A reduction derives its time limit from how long a program takes on the input.
+_SCRIPT = """#!/bin/bash
 for file; do :; done
 {keep}key=$(sha256sum < "$file") && known={results}/${{key%% *}}
 if [ ! -e "$known.status" ]; then
   exec 3>&2 2> /dev/null  # where the shell says that a program crashed
+  begin=${{EPOCHREALTIME/[.,]/}}
   (ulimit -S -t 2; exec {command} "$@" > "$known.out.$$" 2> "$known.err.$$" 3>&-)
-  echo $? > "$known.status.$$"
+  echo $? $((${{EPOCHREALTIME/[.,]/}} - begin)) > "$known.status.$$"
   exec 2>&3 3>&-
   for each in out err status; do mv "$known.$each.$$" "$known.$each"; done
+  read -r status _ < "$known.status"
+else
+  read -r status micros < "$known.status"
+  sleep $((micros / 1000000)).$(printf %06d $((micros % 1000000)))
 fi
 cat "$known.out"
 cat "$known.err" >&2
-read -r status < "$known.status"
 [ "$status" -le 128 ] || kill -s $((status - 128)) $$
 exit "$status"
 """
