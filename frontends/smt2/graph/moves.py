@@ -224,8 +224,8 @@ def to_constants(site: Site, node: int, most: int, first: int = 0) -> Iterator[C
     for rank, text in enumerate(site.constants(sort)[:most]):
         if text == shape[node].head and not graph.args[node]:
             return  # the following ones are not smaller
-        if is_assertion and (text == b"true" or not site.asks):
-            continue  # drops the assertion, which the commands pass has tried
+        if is_assertion and ((text == b"true" and graph.args[node]) or not site.asks):
+            continue  # drops the assertion, as the commands pass has tried; no declaration goes
         if rank >= first and site.is_visible(text, node):
             yield Candidate("constant", graph, {node: site.leaf(text, sort)}, node)
 

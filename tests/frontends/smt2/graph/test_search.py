@@ -215,6 +215,14 @@ def test_truth_values_wait_until_the_rest_was_tried() -> None:
     assert early >= len(tried) / 2
 
 
+def test_a_variable_that_must_be_asserted_gives_way_to_true() -> None:
+    """Its declaration goes with it, as it does not where the assertion goes."""
+    asserted = re.compile(rb"\(check-sat\)\s*\(assert (?!false)[^()]+\)\s*\(check-sat\)")
+    text = b"(declare-fun p () Bool)\n(check-sat)\n(assert p)\n(check-sat)\n"
+    left = reduce(text, lambda each: asserted.search(each) is not None).text
+    assert left.split() == b"(check-sat) (assert true) (check-sat)".split()
+
+
 def test_truth_values_are_tried_where_they_say_something() -> None:
     """Not below a connective; `false` is asserted only where something is asked afterwards."""
 
