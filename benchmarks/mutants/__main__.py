@@ -21,7 +21,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from benchmarks.mutants.hits import FOLDER
+from benchmarks.mutants.hits import FAILED, FOLDER
 
 ROOMS = ("search", "strategies", "oracle", "reduction", "journal", "session")
 SEARCH = ("search", "strategies", "reduction")
@@ -223,6 +223,11 @@ class Engine:
         mutmut.copy_src_dir()
         mutmut.copy_also_copy_files()
         mutmut.setup_source_paths()
+        # What a run left that was stopped meanwhile is an empty file, which mutmut takes for done.
+        for path in mutmut.walk_source_files():
+            made = "mutants" / path
+            if mutmut.config().should_mutate(path) and not Path(f"{made}.meta").exists():
+                made.unlink(missing_ok=True)
         mutmut.create_mutants(jobs)
         self._runner: Any = mutmut.get_mutant_runner(jobs)
         self._files = mutmut.collect_source_file_mutation_data(mutant_names=())[1]
@@ -242,10 +247,12 @@ class Engine:
     def run(self, mutants: Sequence[Mutant]) -> None:
         """Run the tests that reach each mutant, those of its room first, until one fails.
 
-        Before that all tests have to pass on the code as it is: that tells how long each takes
-        and what it reaches.
+        Before that all tests run on the code as it is, to know how long each takes and what it
+        reaches; those that fail are left out.
         """
         self._mutmut.collect_or_load_stats(self._runner)
+        if Path("mutants", FAILED).exists():
+            print(f"left out, as they fail on the code as it is: see mutants/{FAILED}", flush=True)
         self._mutmut.set_mutant_under_test("")
         settings = self._mutmut.config()
         files = {each.name: self._files[each.path] for each in mutants}
