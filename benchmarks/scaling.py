@@ -1,6 +1,7 @@
 """Simulates the speed-up of a search with many workers: time and runs are exact and reproducible.
 
-`python -m benchmarks.scaling > benchmarks/results/scaling.md`
+    python -m benchmarks.scaling > benchmarks/results/scaling.md
+    python -m benchmarks.scaling --sleep 0.05
 
 All runs of the oracle take equally long; time is counted in them. `one success`
 is what picire and the classic C-Vise do with as many candidates of halving sizes
@@ -11,16 +12,26 @@ of operators. Their search is one sequence, in which a candidate depends on all 
 So only the likely verdicts are assumed, and there is a bound: if each check succeeds with chance p,
 whatever is known, then `w` workers on the w most likely candidates of the tree of verdicts settle
 as many checks at a time, on average, as the sum of the chances that these are needed.
+
+`--sleep` measures the whole program: the oracle is a shell script that sleeps. Each check also
+takes some milliseconds of a processor, of ours and the shell's, so the machine should be idle; on
+a busy one, only a longer sleep outweighs them.
 """
 
+import argparse
+import os
 import re
-from collections.abc import Callable
+import shlex
+import tempfile
+import time
+from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
 from random import Random
 from statistics import geometric_mean, mean
 from typing import NamedTuple
 
 from benchmarks.make_input import OPERATORS, RELATIONS, generate
+from reducekit.api import reduce
 from reducekit.events import Checked, Event
 from reducekit.executors.executor import Finished, InProcess
 from reducekit.frontends.smt2 import Smt2
@@ -141,11 +152,16 @@ class Simulated(InProcess):
         return ended
 
 
+def script(seed: int) -> tuple[bytes, Sequence[bytes]]:
+    """Return a script, and the pairs of operators that its failure needs."""
+    text, dice = generate(seed, 4000), Random(seed)
+    pairs = sorted({found[0] for found in _PAIR.finditer(text)})
+    return text, dice.sample(pairs, min(len(pairs), dice.choice((2, 4, 8))))
+
+
 def reduced(seed: int, width: int) -> tuple[Cost, float]:
     """Reduce a script; return its cost, and the share of the checks that succeeded."""
-    text, dice, verdicts = generate(seed, 4000), Random(seed), list[bool]()
-    pairs = sorted({found[0] for found in _PAIR.finditer(text)})
-    needed = dice.sample(pairs, min(len(pairs), dice.choice((2, 4, 8))))
+    (text, needed), verdicts = script(seed), list[bool]()
 
     def interesting(text: bytes) -> bool:
         document = parse(text)  # solvers end at an unknown command
@@ -197,8 +213,53 @@ def scripts() -> None:
         print(f"| {width} | " + " | ".join(f"{bound(each, width):.1f}x" for each in rates) + " |")
 
 
+def clauses(seed: int) -> tuple[bytes, Sequence[bytes]]:
+    """Return a CNF of 1,000 clauses, and the 8 of them that its failure needs."""
+    lines = [b"%d -%d 0\n" % (2 * each + 1, 2 * each + 2) for each in range(1000)]
+    return b"p cnf 2000 1000\n" + b"".join(lines), Random(seed).sample(lines, 8)
+
+
+def slept(seconds: float, count: int, jobs: Sequence[int]) -> None:
+    """Print how fast reductions are whose oracle sleeps, and what they take of the processors."""
+    print(f"# Jobs, with an oracle that sleeps for {seconds:g} s\n")
+    print(f"{os.cpu_count()} processors; {os.getloadavg()[0]:.1f} processes wanted one before.\n")
+    print("| inputs | jobs | seconds | speed-up | checks | ms of a processor for each |")
+    print("|---|---:|---:|---:|---:|---:|", flush=True)
+    for suffix, make in (("smt2", script), ("cnf", clauses)):
+        inputs, alone = [make(seed) for seed in range(2000, 2000 + count)], list[float]()
+        for many in jobs:
+            times, checks, before = list[float](), 0, sum(os.times()[:4])
+            for text, needed in inputs:
+                begin = time.monotonic()
+                checks += _checks(text, needed, suffix, seconds, many)
+                times.append(time.monotonic() - begin)
+            alone, each = alone or times, 1000 * (sum(os.times()[:4]) - before) / checks
+            speed = geometric_mean(a / b for a, b in zip(alone, times, strict=True))
+            row = f"{count} {suffix} | {many} | {sum(times):,.0f} | {speed:.1f}x | {checks:,}"
+            print(f"| {row} | {each:.1f} |", flush=True)
+
+
+def _checks(text: bytes, needed: Sequence[bytes], suffix: str, sleep: float, jobs: int) -> int:
+    """Reduce a text with a program that sleeps and wants some strings; return the checks."""
+    wanted = (shlex.quote(each.decode().strip()) for each in needed)
+    tests = "".join(f"case $text in *{each}*) ;; *) exit 1 ;; esac\n" for each in wanted)
+    with tempfile.NamedTemporaryFile("w", suffix=".sh") as file:
+        file.write(f'sleep {sleep}\ntext=$(cat "$1")\n{tests}')
+        file.flush()
+        oracle = f"sh {file.name}"
+        report = reduce(text, oracle=oracle, format=suffix, jobs=jobs, journal=False)
+        return report.counts.checks
+
+
 def main() -> None:
     """Print the tables."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--sleep", type=float, help="seconds of a real oracle")
+    parser.add_argument("--count", type=int, default=10, help="inputs of a kind that sleep")
+    given = parser.parse_args()
+    if given.sleep is not None:
+        slept(given.sleep, given.count, (1, 8, 32))
+        return
     print("# What many workers gain\n")
     print(
         f"{ITEMS:,} items; means of {len(SEEDS)} inputs; time in runs of the oracle, all equally\n"
