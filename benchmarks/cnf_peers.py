@@ -153,8 +153,8 @@ _PAIRS: dict[str, Callable[[int, Path | None], Pair]] = {
 }  # fmt: skip
 
 
-def extracted(pair: Pair) -> Run:
-    """Return the best of python-sat's `musx` and `OptUx`, the latter for 20 CPU seconds."""
+def extracted(pair: Pair, seconds: float) -> Run:
+    """Return the best of python-sat's `musx` and `OptUx`, the latter for some CPU seconds."""
     formula = WCNF()
     for each in clauses_of(View(pair.text)):
         formula.append(list(each), weight=1)
@@ -162,7 +162,7 @@ def extracted(pair: Pair) -> Run:
         best = extractor.compute()
     child = os.fork()
     if not child:  # its search cannot be interrupted
-        resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
+        resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(seconds),) * 2)
         with OptUx(formula) as optimal:
             os._exit(min(255, len(optimal.compute())))
     status = os.waitpid(child, 0)[1]
@@ -189,7 +189,7 @@ def compared(kind: str, seed: int, tools: Path, seconds: float) -> Row:
     pair = _PAIRS[kind](seed, tools)
     mine = ours(pair, seconds)
     if kind == "mus":
-        other = extracted(pair)
+        other = extracted(pair, seconds)
     else:
         _, suffix, (program, *words) = _PEERS[kind]
         other = theirs(pair, [str(tools / program), *words], suffix, seconds)
