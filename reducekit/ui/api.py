@@ -120,7 +120,7 @@ class Api:
     def alike(self, document: int) -> dict[str, str]:
         """Return the algorithms that search a text as another one does, and which one."""
         found = self.documents.get(document)
-        if found.format is None or len(found.text) > _LIKENED:
+        if len(found.text) > _LIKENED:
             return {}
         try:
             return dict(likenesses(registry.frontend(found.format), found.text))
@@ -210,8 +210,6 @@ class Api:
     ) -> dict[str, Any]:
         """Start a reduction for each strategy, in parallel."""
         found = self.documents.get(document)
-        if found.format is None:
-            raise UsageError(f"no format reads {found.name}: choose one")
         unknown = options.keys() - _FROM_PAGE
         if unknown:
             raise UsageError(f"the page cannot set the option {min(unknown)!r}")

@@ -182,8 +182,8 @@ class Document:
     number: int
     name: str
     text: bytes
-    format: str | None
-    """The name of the frontend that reads it; None if there is none."""
+    format: str
+    """The name of the frontend that reads it."""
     path: Path | None = None
     origin: int | None = None
     """Bytes of the file that was reduced to this text, if it is a step of a reduction."""
@@ -196,9 +196,7 @@ class Document:
     @property
     def file_suffix(self) -> str:
         """The suffix of a file that holds it: its own, or else that of its format."""
-        if self.suffix or self.format is None:
-            return self.suffix
-        return registry.frontend_class(self.format).suffix
+        return self.suffix or registry.frontend_class(self.format).suffix
 
 
 class Documents:
@@ -222,8 +220,11 @@ class Documents:
         format: str | None = None,  # noqa: A002
         origin: int | None = None,
     ) -> Document:
-        """Open a text."""
+        """Open a text; of a file that has not changed since it was opened, return that text."""
         with self._lock:
+            for each in self._all.values():
+                if path and (path, text) == (each.path, each.text):
+                    return each
             read_as = format or registry.guess_format(name, text[:_HEAD]) or registry.ANY_TEXT
             found = Document(self.last + 1, name, text, read_as, path, origin)
             self._all[found.number] = found

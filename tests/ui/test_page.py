@@ -71,6 +71,11 @@ def test_open_look_and_select(visit: Visit) -> None:
     expect(tip).to_contain_text("width 2")
     expect(tip).to_contain_text("line 32")
     assert page.locator(".edge.complement").count() == 1
+    visit.open("graph.btor")  # as long as it has not changed, that is the same text
+    expect(page.locator("#tabs [role=tab]")).to_have_count(1)
+    (visit.served.folder / "graph.btor").write_text("1 var 8\n")
+    visit.open("graph.btor")
+    expect(page.locator("#tabs [role=tab]")).to_have_count(2)
 
 
 def test_terms_share_what_is_bound(visit: Visit) -> None:
@@ -276,6 +281,8 @@ def test_a_run_without_a_result_says_so_when_it_is_saved(visit: Visit) -> None:
     expect(page.locator(".run[data-status=failed]")).to_be_visible()
     page.click("#save")
     expect(page.locator("#notes")).to_contain_text("this run has no result to save")
+    page.click(".run button:has-text('Remove')")
+    expect(page.locator(".run")).to_have_count(0)
 
 
 def test_the_programs_of_a_bug_search_have_the_width_of_the_dialog(visit: Visit) -> None:

@@ -40,7 +40,7 @@ export function tabs() {
   const run = shownRun();
   const found = state.documents.map((each) =>
     tab(each.name, each.path || "not saved", !run && each.number === state.shown?.document, () => showDocument(each.number)));
-  const now = state.lost ? " (lost)" : " (live)";
+  const now = state.lost ? " (lost)" : state.shown?.step === undefined ? " (live)" : "";
   if (run) found.push(tab(`${called(run)}${over(run) ? "" : now}`, run.output || "", true));
   const focused = $("tabs").contains(document.activeElement);
   $("tabs").replaceChildren(...found);
@@ -145,7 +145,7 @@ export function facts(size) {
   const run = shownRun();
   const lines = text.starts.length;
   const behind = run && !state.lost && state.shown.size !== run.state.size ? " · updating…" : "";
-  $("facts").textContent = `${run ? called(run) : current()?.format || "no format known"} · ${number(state.size ?? 0)} bytes · ${number(lines)} lines${behind}`;
+  $("facts").textContent = `${run ? called(run) : current()?.format || ""} · ${number(state.size ?? 0)} bytes · ${number(lines)} lines${behind}`;
 }
 
 function clicked(position) {
@@ -244,6 +244,7 @@ export async function showStep(run, step, last, played = false) {
   shown.step = step === last ? undefined : step;
   shown.last = last;
   address();
+  tabs();
   result();
   if (shown.step === undefined) {
     shown.size = null;
