@@ -59,6 +59,10 @@ def test_the_report_moves_and_prints_on_three_pages(tool: Tool, browser: Browser
     size = page.evaluate("document.querySelector('svg.chart text').getBoundingClientRect().height")
     assert size < 24  # of a label: smaller than a heading
     assert errors == []
+    page.emulate_media(media="print")  # no heading is alone at the end of a page
+    style = "each => [getComputedStyle(each).breakAfter, getComputedStyle(each).breakInside]"
+    assert page.locator("h2").first.evaluate(style)[0] == "avoid"
+    assert page.locator("figure").first.evaluate(style)[1] == "avoid"
     printed = page.pdf(format="A4")
     assert 1 <= len(re.findall(rb"/Type\s*/Page\b", printed)) <= 3
     assert str(tool.folder) not in (tool.folder / "r.html").read_text()

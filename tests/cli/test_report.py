@@ -54,6 +54,7 @@ def test_the_issue_text_has_the_solver_s_version(tool: Tool) -> None:
     assert done.out.startswith("# boolector: signal SIGABRT")
     assert "Version: 3.2.9" in done.out
     assert "boolector: assertion x failed" in done.out
+    assert "<dd><code>3.2.9</code></dd>" in tool("report", "in.reduced.smt2", "-o", "-").out
 
 
 def test_it_counts_checks_as_the_summary_does(tool: Tool) -> None:

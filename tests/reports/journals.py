@@ -8,11 +8,13 @@ from reducekit.journal import Contents, Head, digest, load, open_journal
 from reducekit.run import Outcome
 
 
-def head(text: bytes, command: str = "z3 FILE", criterion: str = "") -> Head:
+def head(
+    text: bytes, command: str = "z3 FILE", criterion: str = "", frontend: str = "smt2"
+) -> Head:
     return Head.of(
         text,
         version="1.2.3",
-        frontend="smt2",
+        frontend=frontend,
         strategy="adaptive",
         commands=[command],
         criterion=criterion or "the command's own failure",
@@ -26,6 +28,7 @@ def write(
     *,
     command: str = "z3 FILE",
     criterion: str = "",
+    frontend: str = "smt2",
     what: str = "drop commands",
     name: str = "commands",
     stderr: bytes = b"",
@@ -33,7 +36,8 @@ def write(
     passes: bool = True,
 ) -> Contents:
     """Write a journal in which each text was accepted at the third check after the last."""
-    with open_journal(path, head(texts[0], command, criterion), texts[0], resume=False) as journal:
+    begin = head(texts[0], command, criterion, frontend)
+    with open_journal(path, begin, texts[0], resume=False) as journal:
         journal.golden([[Outcome(None, 11, b"", stderr, None, 0.25)]])
         checks = 0
         for number, text in enumerate(texts[1:], 1):

@@ -1,10 +1,14 @@
 """The film of a reduction: nodes keep their identity, and the picture ends with the result."""
 
 import re
+from pathlib import Path
 from xml.etree import ElementTree
 
+import pytest
+
 from reducekit.diagram import Diagram, Kind, Node
-from reducekit.reports.film import chosen, film
+from reducekit.reports.film import chosen, film, film_of
+from tests.reports.journals import write
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -37,3 +41,20 @@ def test_the_steps_that_removed_most_are_shown() -> None:
     assert len(steps) <= 17
     assert {0, 1, 101, 102} <= set(steps)
     assert chosen([7]) == [0]
+
+
+@pytest.mark.parametrize(
+    ("frontend", "texts"),
+    [
+        ("aiger", (b"aag 3 2 0 1 1\n2\n4\n7\n6 2 4\n", b"aag 1 1 0 1 0\n2\n3\n")),
+        ("btor", (b"1 var 2\n2 not 2 1\n3 root 2 2\n", b"1 var 2\n2 root 2 1\n")),
+        ("cnf", (b"p cnf 3 2\n1 -2 0\n2 3 0\n", b"p cnf 3 1\n2 3 0\n")),
+        ("smt2", (b"(assert (not (= 1 2)))\n", b"(assert true)\n")),
+    ],
+)
+def test_each_format_that_is_a_graph_has_a_film(
+    frontend: str, texts: tuple[bytes, ...], tmp_path: Path
+) -> None:
+    made = film_of(write(tmp_path / "x.journal", texts, frontend=frontend))
+    assert made is not None
+    assert f"{len(texts[0])} → {len(texts[1])} bytes" in made.file("a film")

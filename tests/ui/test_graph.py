@@ -83,10 +83,13 @@ def test_each_format_is_drawn_on_the_page_and_by_show(
     path = served.folder / name
     path.write_text(text)
     visit = Visit(browser, served)
+    refused: list[str] = []
+    visit.page.on("response", lambda each: refused.append(each.url) if each.status > 399 else None)
     page = visit.start()
     visit.open(name)
     visit.drawn(nodes)
     visit.end()
+    assert refused == []
     picture = path.with_suffix(".svg")
     command = [sys.executable, "-m", "reducekit", "show", str(path), "-o", str(picture)]
     subprocess.run(command, check=True)

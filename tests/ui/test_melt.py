@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.ui.browser import SECONDS, Visit, chromium
 from tests.ui.serving import Serving, serving
@@ -163,6 +164,11 @@ def test_runs_have_the_names_of_their_files(browser: Browser, served: Serving) -
     assert page.title().endswith("graph.btor · adaptive – reducekit")
     drawn = page.locator(".run .meter")  # and a run has its own curve, not a part of a bar
     expect(drawn).to_have_attribute("aria-label", re.compile("^90 % removed, after .* checks$"))
+    box, line = drawn.bounding_box(), drawn.locator(".over").bounding_box()
+    assert box is not None
+    assert line is not None
+    assert line["width"] > 0.97 * box["width"]  # to the end, and down to the lower edge
+    assert line["height"] > 0.8 * box["height"]
     visit.end()
 
 
@@ -187,18 +193,71 @@ def test_runs_are_there_after_a_restart(browser: Browser, tmp_path: Path) -> Non
         visit.end()
 
 
+LOOK = """() => {
+  window.empty_ = [];
+  const look = () => {
+    const pane = document.querySelector("#graph");
+    const nodes = [...pane.querySelectorAll(".node")].some(each => each.checkVisibility());
+    const said = getComputedStyle(pane, "::before").content + pane.innerText;
+    const read = /var/.test(document.querySelector("#text").innerText);
+    if (read) window.empty_.push(!nodes && !/drawing/.test(said));
+    requestAnimationFrame(look);
+  };
+  look();
+}"""
+"""Records of each frame in which there is a text whether its graph is missing without a word."""
+
+
 def test_there_is_always_something_in_the_pane(browser: Browser, served: Serving) -> None:
     """While the first layout takes its time, the pane says so; a later one keeps the last."""
     visit = Visit(browser, served)
-    (served.folder / "graph.btor").write_text(GRAPH)
+    late: list[Route] = []
+    ready = threading.Event()
+    visit.page.route(
+        "**/dagre.js",
+        lambda route: route.continue_() if ready.is_set() else late.append(route),
+    )
     page = visit.start()
-    page.evaluate("""() => {
-      window.drawing = [];
-      new MutationObserver(() => window.drawing.push(
-        document.querySelector("#graph").hasAttribute("data-drawing")
-      )).observe(document.querySelector("#graph"), { attributeFilter: ["data-drawing"] });
-    }""")
-    visit.reduced()
-    visit.drawn()
-    assert page.evaluate("window.drawing") == [True, False]
+    page.evaluate(LOOK)
+    page.wait_for_selector("#empty-example:not([disabled])")
+    page.click("#empty-example")
+    page.wait_for_selector(".run[data-status=done]")
+    served.wait(lambda: page.title() and late)
+    assert page.locator("#graph .node").count() == 0
+    ready.set()
+    for each in late:
+        each.continue_()
+    visit.drawn(3)
+    page.click("#steps tr[data-step='0']")
+    visit.drawn(81)
+    frames = page.evaluate("window.empty_")
+    assert frames
+    assert not any(frames)
+    visit.end()
+
+
+def test_a_step_says_what_it_is_and_shows_its_change(browser: Browser, served: Serving) -> None:
+    """Also of a run that goes on, and where the change was out of view."""
+    (served.folder / "long.smt2").write_text("".join(f"(assert x{n})\n" for n in range(400)))
+    go_on = served.folder / "go"
+    slow = served.folder / "slow.sh"
+    wait = f"while test $(wc -l < $1) -le 60 -a ! -e {go_on}; do sleep 0.2; done"
+    slow.write_text(f"#!/bin/sh\n{wait}\ngrep -q 'x0)' $1\n")
+    slow.chmod(0o755)
+    visit = Visit(browser, served)
+    page = visit.start()
+    visit.open("long.smt2")
+    visit.fails(f"{slow} {{}}")
+    visit.algorithms("ddmin")
+    page.click("#start")
+    page.wait_for_selector("#steps tr[data-step='2']")
+    page.click("#steps tr[data-step='1']")  # halves it: what is after line 200 goes
+    expect(page.locator("#result")).to_contain_text("Step 1 of")
+    expect(page.locator("#text .line.gone del").first).to_be_in_viewport()
+    expect(page.locator("#tabs [aria-selected=true]")).to_have_text("long.smt2 · ddmin")
+    expect(page.locator("#steps th")).to_have_text(["step", "bytes", "pass · change"])
+    page.click("#result button:has-text('Back to the run')")
+    expect(page.locator("#tabs [aria-selected=true]")).to_have_text("long.smt2 · ddmin (live)")
+    go_on.touch()
+    page.wait_for_selector(".run[data-status=done]")
     visit.end()

@@ -259,7 +259,7 @@ def test_the_text_of_a_run_that_is_over_is_its_result(visit: Visit) -> None:
     expect(page.locator("#text")).to_contain_text("2 sext")
     assert page.title() == "32 B ✓ graph.btor · adaptive – reducekit"
     assert page.get_attribute("#icon", "href") == "icon-done.svg"
-    expect(page.locator("#notes")).to_contain_text("graph.btor · adaptive: done, ")
+    expect(page.locator("#notes")).to_contain_text("graph.btor · adaptive: done, 322 → 32 bytes")
 
 
 def test_a_text_that_took_long_to_come_is_soon_followed_by_the_next(visit: Visit) -> None:
