@@ -15,7 +15,7 @@ from reducekit.change import Change, Edit
 from reducekit.format import pass_
 from reducekit.frontends.common.items import NodeItems, WholeItems
 from reducekit.frontends.text.tree import Kind
-from reducekit.frontends.text.view import TextView
+from reducekit.frontends.text.view import HEAD, TextView
 from reducekit.search.problem import IndependentItems, Items, Move, Selection, Tree, WeightedTree
 
 _LARGE = 1 << 22
@@ -29,8 +29,6 @@ _HOISTS = 3
 """This many nodes within are tried in place of a node."""
 _WITHIN = 10_000
 """This many nodes within are looked at for that."""
-_HEAD = 10
-"""This many nodes after the beginning of a part, its name is expected."""
 
 
 def _is_small(view: TextView) -> bool:
@@ -109,7 +107,7 @@ def definitions(view: TextView) -> Items | None:
         # The part where a word occurs first defines it if that is near its start, behind a keyword.
         # A word in many parts is a keyword itself.
         first = owner[places[0]]
-        if first < 0 or not 1 < places[0] - top[first] <= _HEAD:
+        if first < 0 or not 1 < places[0] - top[first] <= HEAD:
             continue
         others = {owner[each] for each in places} - {first}
         if 0 < 3 * len(others) <= len(top):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _FIXED = frozenset((Kind.OPEN, Kind.CLOSE, Kind.SEPARATOR, Kind.KEYWORD))
 _ROUND = ord("(")
-_HEAD = 10
+HEAD = 10
 """This many nodes after the beginning of a part, its name is expected."""
 
 
@@ -106,7 +106,7 @@ class TextView:
         """
         found = list[list[int]]()
         document, kind, first = self.document, self.kind, self._first
-        at, last, begun = node, min(document.stop[node], node + 2 * _HEAD), False
+        at, last, begun = node, min(document.stop[node], node + 2 * HEAD), False
         while at < last:
             what = kind[at]
             if self._is_word(at):
