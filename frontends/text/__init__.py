@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from reducekit.diagram import Diagram
 from reducekit.format import Format, Schedule, by_size
-from reducekit.frontends.text.closing import attributes, calls, characters, runs
+from reducekit.frontends.text.closing import attributes, calls, characters, runs, tags
 from reducekit.frontends.text.files import drop_files, tree_of_files
 from reducekit.frontends.text.grammar import Learnt, grow_by_grammar, nothing_learnt
 from reducekit.frontends.text.languages import parser_for
@@ -159,6 +159,7 @@ class Text(Format):
             closing=(
                 tokens,
                 shorter,
+                tags,
                 blanks,
                 empty_lines,
                 indentation,

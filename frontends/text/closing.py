@@ -1,10 +1,10 @@
-"""Passes for what the others leave: attributes, calls, runs of tokens, characters."""
+"""Passes for what the others leave: attributes, tags, calls, runs of tokens, characters."""
 
 from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
 from reducekit.change import Change, Edit
@@ -18,10 +18,15 @@ _MOST = 250
 """Only texts of at most so many tokens lose runs of them."""
 _LONGEST = 8
 """Tokens of a run. By hand, on generated texts of ten languages (`benchmarks.texts`)."""
+_TAG = re.compile(rb"(</?)([A-Za-z][^\s<>/]*)")
 _ATTRIBUTE = re.compile(rb"""\s+[^\s=<>/"']+(?:\s*=\s*(?:"[^"]*"|'[^']*'))?""")
 
 
-@pass_("attributes", lambda view: view.document.text.lstrip().startswith(b"<"))
+def _is_markup(view: TextView) -> bool:
+    return view.document.text.lstrip().startswith(b"<")
+
+
+@pass_("attributes", _is_markup)
 def attributes(view: TextView) -> WholeItems | None:
     """Removes attributes of tags."""
     source = view.document.source
@@ -41,6 +46,22 @@ def attributes(view: TextView) -> WholeItems | None:
         return Change(tuple(Edit(node, (tag,)) for node, tag in sorted(tags.items())), "attributes")
 
     return WholeItems(len(places), change) if places else None
+
+
+@pass_("tags", _is_markup)
+def tags(view: TextView) -> Iterator[Change]:
+    """Shortens the names of tags."""
+    found, source = dict[bytes, list[int]](), view.document.source
+    for node in view.tokens:
+        if match := _TAG.match(source(node)):
+            found.setdefault(match[2], []).append(node)
+    fresh = (
+        name for each in b"abcdefghijklmnopqrstuvwxyz" if (name := bytes((each,))) not in found
+    )
+    for name, places in found.items():
+        if len(name) > 1 and (new := next(fresh, None)):
+            edits = (Edit(each, (_TAG.sub(rb"\1" + new, source(each)),)) for each in places)
+            yield Change(tuple(edits), "shorten tag")
 
 
 class Listed(LeafTree):

@@ -1,4 +1,4 @@
-"""What is no part of a text goes at the end: attributes, calls, runs of tokens."""
+"""What is no part of a text goes at the end: attributes, names of tags, calls, runs of tokens."""
 
 import re
 from collections.abc import Callable
@@ -36,6 +36,11 @@ def tagged(text: bytes) -> bool:
     ("text", "holds", "left"),
     [
         (b'<a b="1" c>\n<d e=\'x\' f="2"/></a>', tagged, b'<d f="2"/>'),
+        (
+            b"<price><size>1</size></price>",
+            lambda text: bool(re.fullmatch(rb"<(\w+)><size>1</size></\1>\s*", text)),
+            b"<a><size>1</size></a>",
+        ),
         (b"x = f(a + g(3))", lambda text: called(text) and b"7" not in text, b"x=0"),
         (b"x = f(a, 7)", lambda text: called(text) and b"7" in text, b"x=7"),
         (b"int x = n, b = 0;", declared, b"int x=n;"),
