@@ -1,4 +1,4 @@
-"""Measures huge inputs: 1, 10 and 100 MB of each format, and a million levels, in 4 GB.
+"""Measures huge inputs: 1 to 100 MB of each format, and a million levels, in 4 GB.
 
 `python -m benchmarks.huge` prints `results/huge.md`; with names of cases it measures only these and
 prints their rows.
@@ -8,7 +8,8 @@ check costs little next to the reducer's own work. Each reduction runs alone, wi
 address space for each process (prlimit(1)). The peak is the resident memory of the whole process
 tree, sampled from /proc, or that of the largest process if that is higher.
 
-The cases by format and size stop after four checks; the others go to their end.
+The cases by format and size stop after four checks, those of 5 and 50 MB after 30; the others go
+to their end.
 """
 
 import argparse
@@ -18,7 +19,8 @@ import platform
 import shlex
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from itertools import chain, repeat
 from pathlib import Path
 from typing import NamedTuple
@@ -32,6 +34,7 @@ LEVELS = 1_000_000
 MARKER = "needle"
 NUMBER = "777777"
 """The marker of a trace, a variable."""
+SOME_CHECKS = ("--max-checks", "30", "--no-journal")
 FEW_CHECKS = ("--max-checks", "4", "--no-journal")
 GRACE = 300.0
 """Seconds to answer an interrupt in: a step on such an input is long."""
@@ -114,6 +117,53 @@ def nodes(count: int) -> Iterator[str]:
     return graph(count=count)
 
 
+def _three(number: int, words: str) -> str:
+    return words.format(*(number * step % 700_000 + 1 for step in (7919, 31, 104_729)))
+
+
+def _gate(number: int) -> str:
+    return f"{2 * number + 6} {2 * number + 4} {2 * (number * 7 // 11) + 3}\n"
+
+
+def _clause(number: int, prefix: Callable[[int], str]) -> str:
+    return _three(number, prefix(number) + "{} -{} {} 0\n")
+
+
+_CNF = "p cnf 800000 {0}\n"
+_CLAUSES: Mapping[str, tuple[str, Callable[[int], str]]] = {
+    "cnf": (_CNF, lambda n: ""),
+    "wcnf": ("", lambda n: "h " if n % 4 else "3 "),
+    "qdimacs": (f"{_CNF}a 1 2 3 0\n", lambda n: ""),
+    "xcnf": (_CNF, lambda n: "x" * (n % 9 == 0)),
+    "knf": ("p knf 800000 {0}\n", lambda n: "k 2 " * (n % 9 == 0)),
+}
+"""By suffix: the header, and what stands before the literals of a clause."""
+FORMATS: Mapping[str, tuple[str, str, Callable[[int], str], str, str]] = {
+    **{
+        suffix: ("cnf", head, partial(_clause, prefix=each), f"{each(1)}{NUMBER} 0\n", NUMBER)
+        for suffix, (head, each) in _CLAUSES.items()
+    },
+    "opb": (
+        "opb", "* #variable= 800000 #constraint= {0}\n",
+        lambda n: _three(n, "+1 x{} -2 x{} +1 x{} >= -1 ;\n"), f"+1 x{NUMBER} >= 1 ;\n", NUMBER,
+    ),
+    "qcir": (
+        "qcir", "#QCIR-G14\nexists(g0)\noutput({1})\n",
+        lambda n: f"g{n + 1} = and(g{n}, -g{n * 7 // 11})\n", "", "g1 =",
+    ),
+    "aag": ("aiger", "aag {2} 2 0 1 {0}\n2\n4\n{3}\n", _gate, "", "8 6 3"),
+}  # fmt: skip
+"""By suffix: subcommand, header, lines, what is needed besides, and a word of that."""
+
+
+def of_format(size: int, header: str, part: Callable[[int], str], needed: str) -> Iterator[str]:
+    """Yield the header, with the number of lines in it, the lines and what is needed."""
+    body = "".join(numbered(size, part, needed))
+    count = body.count("\n")
+    yield header.format(count, f"g{count}", count + 2, 2 * count + 4)
+    yield body
+
+
 class Case(NamedTuple):
     """An input, the subcommand and options that reduce it, and the word that is kept."""
 
@@ -139,14 +189,21 @@ SIZED = {
 }
 """The cases by format and size."""
 
+SIZED |= {
+    f"{suffix}-{size}": Case(
+        f"{size} MB of {suffix}", f"input.{suffix}",
+        partial(of_format, header=header, part=part, needed=needed), size * 1_000_000,
+        (command, *SOME_CHECKS), word,
+    )
+    for suffix, (command, header, part, needed, word) in FORMATS.items()
+    for size in (5, 50)
+}  # fmt: skip
 CASES = SIZED | {
     "commands": Case("100 MB of commands", "input.smt2", commands, SIZE),
     "assert": Case("one assertion of 100 MB", "input.smt2", single_assert, SIZE),
     "lines": Case("100 MB of lines", "input.smt2", lines, SIZE, ("smt2", "--lenient")),
     "lets": Case("1,000,000 nested lets", "input.smt2", lets, LEVELS),
     "nots": Case("1,000,000 nested negations", "input.smt2", nots, LEVELS),
-    "btor-20k": Case("20,000 BTOR nodes", "input.btor", nodes, 20_000, ("btor",), " mul "),
-    "btor-200k": Case("200,000 BTOR nodes", "input.btor", nodes, 200_000, ("btor",), " mul "),
     "btor": Case("1,000,000 BTOR nodes", "input.btor", nodes, LEVELS, ("btor",), " mul "),
 }
 
