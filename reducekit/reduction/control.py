@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from reducekit.reduction.skips import Skip
+from reducekit.text import counted
 
 # Short enough to feel immediate; long enough that waiting takes no measurable processor time.
 POLL = 0.1
@@ -218,12 +219,11 @@ class Spending:
         """Stop if no check may follow; one that is `known` from the journal is free."""
         if self.budget.patience is not None and self.failures >= self.budget.patience:
             # Not `early`: the user has said that such a streak means there is little left.
-            raise Stopped(f"after {self.failures} consecutive checks without success")
-        # What the journal knows costs nothing, so a resumed run replays it even with a budget of
-        # 0.
+            raise Stopped(f"after {counted(self.failures, 'consecutive check')} without success")
+        # What the journal knows costs nothing: a resumed run replays it even with a budget of 0.
         if self.spent and not known:
             self.early = True
-            raise Stopped(f"after {self.made} checks")
+            raise Stopped(f"after {counted(self.made, 'check')}")
 
     def require_time(self) -> float | None:
         """Return the seconds left, None if unlimited; stop when there are none."""

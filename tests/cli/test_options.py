@@ -86,7 +86,7 @@ def test_so_many_checks(tool: Tool, checks: int) -> None:
     assert report["checks"] == checks
     # Twice the input, the empty file, the result; that twice more if it is a new one.
     assert report["runs"] == checks + 4 + (2 if report["accepted"] else 0)
-    assert report["stopped"] == f"after {checks} checks"
+    assert report["stopped"] == f"after {checks} check" + "s" * (checks != 1)
     assert report["verified"] is True
     result = (tool.folder / "in.reduced.smt2").read_bytes()
     assert report["after"]["bytes"] == len(result)

@@ -175,7 +175,7 @@ def test_a_budget_of_checks_is_kept_to_the_check(checks: int, jobs: int) -> None
         assert len(oracle.asked) == result.counts.runs == checks
     single = reduction(Watched(contains(b"count")), budget=Budget(checks=checks), width=jobs)
     assert result.text == single.run(TEXT, 0.0).text
-    assert result.stopped == f"after {checks} checks"
+    assert result.stopped == f"after {checks} check" + "s" * (checks != 1)
     assert result.text == [TEXT, *oracle.accepted][-1]
 
 

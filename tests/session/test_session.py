@@ -89,7 +89,7 @@ def test_where_candidates_are_written_has_to_be_a_folder(tmp_path: Path) -> None
 
 def test_patience_and_no_end_of_it() -> None:
     impatient = reduce(SCRIPT, needle, patience=1)
-    assert impatient.stopped == "after 1 consecutive checks without success"
+    assert impatient.stopped == "after 1 consecutive check without success"
     patient = reduce(SCRIPT, needle, patience=0)
     assert patient.stopped is None
     assert patient.counts == reduce(SCRIPT, needle, patience=None).counts
