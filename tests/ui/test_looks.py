@@ -215,6 +215,9 @@ def test_the_first_page_has_no_form_before_there_is_a_text(visit: Visit) -> None
     expect(page.locator("#empty")).to_be_visible()
     expect(page.locator("#empty")).not_to_contain_text("seconds")  # which depend on the machine
     expect(page.locator("#form")).not_to_be_visible()
+    visit.served.ask("add", name="later.btor", data="MSB2YXIgMQo=")  # as another page does
+    expect(page.locator("#tabs [aria-selected=true]")).to_have_text("later.btor")
+    expect(page.locator("#text")).to_contain_text("1 var 1")
 
 
 def test_one_step_is_no_steps(visit: Visit) -> None:

@@ -95,14 +95,13 @@ function took(news) {
     state.documents = [...news.documents, ...newer];
     fresh = true;
   }
-  if (state.shown && !(state.shown.run ? shownRun() : current())) leave();
+  // What was shown is gone, or another page has opened the first text.
+  if (state.shown ? !(state.shown.run ? shownRun() : current()) : !first && state.documents.length) leave();
   if (fresh) tabs();
   if (shownRun() && over(shownRun())) catchUp();
   schedule();
-  if (first) {
-    took.before = true;
-    fromAddress();
-  }
+  took.before = true;
+  if (first) fromAddress();
 }
 
 // Tells that a run is over, to those too who do not see the page.
