@@ -22,9 +22,7 @@ _LATER = 1_000
 _EASIER = 4  # times the conflicts of the first proof are as good for such a call
 _WORK = 5 << 19
 """Propagations in the search for other cores, and what takes as long as these: 0.3 s."""
-_HARDER = (
-    10  # times this work until there is a minimal core: of hundreds of clauses it saves checks
-)
+_HARDER = 10  # times as much until there is a minimal core: of hundreds of clauses it saves checks
 _OF_LITERAL = 6  # further such work for each literal of the formula: 1 s of 5 MB
 _OF_CALL = 100  # the work that a call costs besides
 _ORDERS = 30  # that are tried without a smaller core
