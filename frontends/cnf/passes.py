@@ -46,8 +46,9 @@ def only(view: View, kept: Sequence[int], *, once: bool = False) -> bytes:
         each.node: each.template for each in Dropped(view, (), "").change(dropped, NOTHING).edits
     }
     for clause in kept if once else ():
-        nodes = dict(zip(view.line(clause).literals, view.literal_nodes(clause), strict=True))
-        edits |= {node: () for node in view.literal_nodes(clause) if node not in nodes.values()}
+        nodes = view.literal_nodes(clause)
+        last = {*dict(zip(view.line(clause).literals, nodes, strict=True)).values()}
+        edits |= {node: () for node in nodes if node not in last}
     return view.document.render(edits)
 
 
