@@ -85,7 +85,7 @@ class MutatingGenerator(InputGenerator, Generic[S]):
     ) -> None:
         self.values = values
         self._options = options
-        self.solver_options = read_options(values["solver_options"], format_name)
+        self.solver_options = read_options(values.get("solver_options"), format_name)
         self.has_options = bool(self.solver_options.each)
         self.mutants = None if values["mutate"] is None else mutants(Path(values["mutate"]))
         if self.mutants is not None:
@@ -106,9 +106,6 @@ class MutatingGenerator(InputGenerator, Generic[S]):
 
     def words(self, seed: int) -> Sequence[str]:
         return ["--seed", str(seed), *words_of(self._options, self.values)]
-
-    def close(self) -> None:
-        return None  # nothing is open
 
 
 def drawn_size(share: float, smallest: int, largest: int) -> int:

@@ -56,6 +56,10 @@ class InputGenerator(Closing):
     def words(self, seed: int) -> Sequence[str]:
         """Return the options that make the input again, as words after `generate FORMAT`."""
 
+    def close(self) -> None:
+        """Release all resources: by default there are none."""
+        return
+
     def breaks_rules(self, outcome: Outcome) -> bool:
         """Return whether a run complains of an input that its program need not accept.
 

@@ -151,20 +151,20 @@ def _joined(dice: Random, seed: Statements, other: Statements) -> bytes:
 
     words = {node: (moved(other.document.source(node)),) for node in other.of_kind(b"v")}
     both = (seed, type(other)(other.document.render(words)))
-    lines = {
-        kind: [
+    quantifiers, gates = (
+        [
             view.document.source(node)
             for view in both for node in view.nodes if view.kinds[node + 1] == kind
         ]
-        for kind in b"qov"
-    }  # fmt: skip
+        for kind in b"qv"
+    )  # fmt: skip
     outputs = b", ".join(
         view.document.source(node + 1) for view in both for node in view.of_kind(b"o")
     )
     gate, kind = b"%d" % (first + second + 1), dice.choice((b"and", b"or"))
     last = b"%b = %b(%b)" % (gate, kind, outputs)
     output = b"output(%b)" % gate
-    return b"\n".join((b"#QCIR-G14", *lines[b"q"[0]], output, *lines[b"v"[0]], last, b""))
+    return b"\n".join((b"#QCIR-G14", *quantifiers, output, *gates, last, b""))
 
 
 def _changed(
@@ -199,7 +199,7 @@ class _Generator(MutatingGenerator[Statements]):
             noun = f"files in the format {values['notation']} that use a variable"
             return Mutants(path, (self.suffix,), noun, read, partial(_changed, problems))
 
-        super().__init__("opb", options, {**values, "solver_options": None}, mutants)
+        super().__init__(values["notation"], options, values, mutants)
 
     def generate(self, seed: int) -> Generated:
         """Make the file of a seed. Raises UsageError if no file can be mutated."""

@@ -101,9 +101,6 @@ class MutantGenerator(InputGenerator):
         """Make the mutant of a seed. Raises UsageError if no file can be changed."""
         return Generated(self._mutants.mutant(Random(f"mutant {seed}")))
 
-    def close(self) -> None:
-        return None
-
     def words(self, seed: int) -> Sequence[str]:
         return ["--seed", str(seed), *words_of(_OPTIONS, self._values)]
 
