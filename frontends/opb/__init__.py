@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from reducekit.format import Schedule
@@ -51,11 +50,11 @@ class Opb(StatementFormat):
         """Count, and draw constraints by variables."""
         from reducekit.frontends.common.drawing import matrix
 
-        view = View(text)
-        found = super().inspect(text, notation, path)
-        rows = [each.literals for each in view.parts()]
-        draw = partial(matrix, rows, view.variables, "constraints")
-        return replace(found, pictures={".svg": draw})
+        def draw() -> bytes:
+            view = View(text)
+            return matrix([each.literals for each in view.parts()], view.variables, "constraints")
+
+        return replace(super().inspect(text, notation, path), pictures={".svg": draw})
 
     def schedule(self, passes: Passes) -> Schedule:
         return Schedule(

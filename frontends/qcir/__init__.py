@@ -28,7 +28,6 @@ class Qcir(StatementFormat):
     name = "qcir"
     title = "a quantified circuit in QCIR"
     suffix = ".qcir"
-    suffixes = (".qcir",)
     unit = "words"
     header = r"^#QCIR"
     view, problems, beginning = View, staticmethod(problems), _BEGINNING

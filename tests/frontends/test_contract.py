@@ -109,7 +109,7 @@ def test_mutants_differ_and_keep_the_rules(
 @pytest.mark.parametrize("name", sorted({name for name, _ in CHANGED}))
 @pytest.mark.parametrize("text", [b"", b"x", b"(assert", b"p cnf 3 0\n", b";" * (LARGEST + 1)])
 def test_what_cannot_be_mutated(tmp_path: Path, name: str, text: bytes) -> None:
-    path = tmp_path / f"a{registry.frontend_class(name).suffixes[0]}"
+    path = tmp_path / f"a{registry.frontend_class(name).suffix}"
     path.write_bytes(text)
     with generator(name, mutate=str(path)) as made, pytest.raises(UsageError, match="no mutant of"):
         made.generate(1)
