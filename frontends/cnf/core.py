@@ -37,10 +37,9 @@ class _Parts:
     """
 
     def __init__(self, clauses: Sequence[Sequence[int]], left: int) -> None:
-        names = {
-            each: at for at, each in enumerate(sorted({abs(x) for c in clauses for x in c}), 1)
-        }
-        self.clauses = [[names[x] if x > 0 else -names[-x] for x in each] for each in clauses]
+        used = sorted({abs(lit) for each in clauses for lit in each})
+        names = {each: at for at, each in enumerate(used, 1)}
+        self.clauses = [[names[lit] if lit > 0 else -names[-lit] for lit in c] for c in clauses]
         self._selects = len(names) + 1
         self.left = left - 4 * sum(map(len, clauses))
         """The work that is left."""

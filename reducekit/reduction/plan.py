@@ -126,9 +126,8 @@ class SchedulePosition(NamedTuple):
             return None
         rounds = [each for each in schedule.rounds if each.name in schedule.surely]
         schedule = replace(
-            schedule.to_the_end(), rounds=rounds, closing=(), sweep=(), thorough=(),
-            enough=schedule.enough,
-        )  # fmt: skip
+            schedule, vain=1.0, drawn=frozenset(), rounds=rounds, closing=(), sweep=(), thorough=()
+        )
         return SchedulePosition(schedule, _SWEEP, round=self.round)._settled()
 
     def _passes(self) -> Sequence[Pass]:

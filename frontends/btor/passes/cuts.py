@@ -304,7 +304,8 @@ class ShortCut(GraphAlgorithm):
             regular = regular and not any(kept & each == kept != each for each in refused)
         elif self.target >= 0 and graph.size <= _MANY:
             without = graph.apply(Redirect(*self.edge, self.target))
-            refused += () if without is None else (_kept(without),)
+            if without is not None:
+                refused = (*refused, _kept(without))
         left = short_cut(graph, {**self.known, self.edge: found})
         return replace(left, refused=refused, regular=regular)
 
