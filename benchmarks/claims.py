@@ -135,7 +135,7 @@ def make(part: Part) -> bool:
 
 
 def main() -> None:
-    """Make the given parts, or all that are out of date."""
+    """Make the given parts, or every outdated one."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.claims")
     names = [part.page for part in PARTS]
     parser.add_argument("parts", nargs="*", help=f"of {', '.join(names)}; default: the older ones")

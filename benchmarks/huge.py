@@ -153,7 +153,7 @@ FORMATS: Mapping[str, tuple[str, str, Callable[[int], str], str, str]] = {
     ),
     "aag": ("aiger", "aag {2} 2 0 1 {0}\n2\n4\n{3}\n", _gate, "", "8 6 3"),
 }  # fmt: skip
-"""By suffix: subcommand, header, lines, what is needed besides, and a word of that."""
+"""By suffix: subcommand, header, a line by its number, the line to keep, and the marker."""
 
 
 def of_format(size: int, header: str, part: Callable[[int], str], needed: str) -> Iterator[str]:

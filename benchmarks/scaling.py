@@ -13,9 +13,9 @@ So only the likely verdicts are assumed, and there is a bound: if each check suc
 whatever is known, then `w` workers on the w most likely candidates of the tree of verdicts settle
 as many checks at a time, on average, as the sum of the chances that these are needed.
 
-`--sleep` measures the whole program: the oracle is a shell script that sleeps. Each check also
-takes some milliseconds of a processor, of ours and the shell's, so the machine should be idle; on
-a busy one, only a longer sleep outweighs them.
+`--sleep` measures the whole program with a shell script as its oracle, which sleeps. reducekit and
+the shell add some milliseconds of processor time to each check, so use an idle machine; on a busy
+one, only a longer sleep hides them.
 """
 
 import argparse

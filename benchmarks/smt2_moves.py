@@ -77,8 +77,8 @@ def run(case: Path, off: str, cap: float) -> Row:
             journal=False, max_time=cap, listen=listen,
         )  # fmt: skip
     moves = msgspec.json.encode({name: [count, accepted[name]] for name, count in tried.items()})
-    finished, size = report.stopped is None, tokens(report.text)
-    return Row(case.name, off, finished, size, report.counts.checks, moves.decode())
+    checks, size = report.counts.checks, tokens(report.text)
+    return Row(case.name, off, report.stopped is None, size, checks, moves.decode())
 
 
 def read(path: Path) -> dict[tuple[str, str], Row]:

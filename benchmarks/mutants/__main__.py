@@ -252,7 +252,7 @@ class Engine:
         """
         self._mutmut.collect_or_load_stats(self._runner)
         if Path("mutants", FAILED).exists():
-            print(f"left out, as they fail on the code as it is: see mutants/{FAILED}", flush=True)
+            print(f"tests that fail without a mutant are left out: mutants/{FAILED}", flush=True)
         self._mutmut.set_mutant_under_test("")
         settings = self._mutmut.config()
         files = {each.name: self._files[each.path] for each in mutants}

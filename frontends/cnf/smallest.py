@@ -1,4 +1,7 @@
-"""Smallest unsatisfiable parts of formulas, by what they have to hit (Ignatiev et al., CP 2015)."""
+"""Smallest unsatisfiable parts of formulas, by what they have to hit (Ignatiev et al., CP 2015).
+
+PySAT's OptUx finds them the same way, but its search cannot be bounded by counts.
+"""
 
 from collections.abc import Sequence
 
@@ -6,8 +9,8 @@ from pysat.examples.hitman import Hitman
 from pysat.solvers import Solver
 
 _CONFLICTS = 1_000  # of a call
-_OF_CALL = 100  # the work that a call, or a clause set to be hit, costs besides its propagations
-_OF_LITERAL = 6  # and each literal of the formula, for a model
+_OF_CALL = 100  # work of a call, and of each set to hit, in propagations
+_OF_LITERAL = 6  # work of reading a model, for each literal of the formula
 
 
 def smallest(clauses: Sequence[Sequence[int]], best: list[int], work: int) -> list[int]:

@@ -225,7 +225,7 @@ def to_constants(site: Site, node: int, most: int, first: int = 0) -> Iterator[C
         if text == shape[node].head and not graph.args[node]:
             return  # the following ones are not smaller
         if is_assertion and ((text == b"true" and graph.args[node]) or not site.asks):
-            continue  # drops the assertion, as the commands pass has tried; no declaration goes
+            continue  # like dropping the assertion, which failed, and no declaration goes with it
         if rank >= first and site.is_visible(text, node):
             yield Candidate("constant", graph, {node: site.leaf(text, sort)}, node)
 
