@@ -49,9 +49,9 @@ test: $(VENV)/test.stamp ## run the tests but the slow ones (TESTS=tests/fronten
 	@echo "the tests but the slow ones: all of them take about 5 minutes on 2 cores"
 	$(PYTEST) -m "not slow" $(TESTS)
 
-test-all: $(VENV)/test.stamp ## run all tests
+test-all: $(VENV)/test.stamp ## run all tests (MARKS="slow or debian": those with these marks)
 	@echo "all tests: about 15 minutes on 2 cores"
-	$(PYTEST) --durations=25 $(TESTS)
+	$(PYTEST) --durations=25 $(if $(MARKS),-m "$(MARKS)") $(TESTS)
 
 nightly: $(VENV)/test.stamp ## run the state machines for 20,000 steps (STEPS=N, SEED=N for others)
 	$(BIN)/python -m tests.state_machine --steps $(STEPS) $(if $(SEED),--seed $(SEED))

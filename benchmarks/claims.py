@@ -121,6 +121,7 @@ def make(part: Part) -> bool:
         env={**os.environ, "OUT": str(OUT), "PATH": path},
     )  # fmt: skip
     if done.returncode:
+        print(done.stdout, end="")
         return False
     line = stamp(part.tools, time.time() - begin)
     made = {f"{part.page}.md": done.stdout}

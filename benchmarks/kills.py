@@ -117,7 +117,7 @@ WORKS: Mapping[str, Work] = {
     ),
     "compare": Work(
         ("compare", "a.smt2", "b.smt2", "--oracle", "./test", "--strategies", "ddmin,auto",
-         "--markdown", "table.md", "--quiet"),
+         "--markdown", "table.md", "--quiet", "--timeout", "60"),
         {"a.smt2": problem(6, needed=(2,)), "b.smt2": problem(5, needed=(3,))},
         _test("needle"),
     ),
