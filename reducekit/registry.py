@@ -134,10 +134,10 @@ def frontend(name: str, /, **options: Any) -> Format:
     return frontend_class(name)(**options)
 
 
-def guess_format(name: str, text: bytes) -> str | None:
+def guess_format(name: str, text: bytes) -> str:
     """Return the name of the frontend for a file, by its suffix or else by its content.
 
-    `text` is the file, or its beginning; None if no format is certain.
+    `text` is the file, or its beginning; it is any text if no other format is certain.
     """
     classes = [frontend_class(each) for each in names(FRONTENDS)]
     name = name.lower()
@@ -147,7 +147,7 @@ def guess_format(name: str, text: bytes) -> str | None:
     ):
         if len(chosen) == 1:
             return chosen[0].name
-    return None
+    return ANY_TEXT
 
 
 def frontend_class(name: str) -> type[Format]:

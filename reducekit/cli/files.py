@@ -276,9 +276,8 @@ def variant(
         text = read_text(input)
         with naming(str(input)):
             refuse_blank(text)
-        name = registry.guess_format(input.name, text)
-        frontend = None if name is None else registry.frontend(name)
-        if frontend is None or not frontend.offers("variant"):
+        frontend = registry.frontend(registry.guess_format(input.name, text))
+        if not frontend.offers("variant"):
             raise UsageError(f"cannot make variants of {input}: it must be an SMT-LIB script")
         with naming(str(input)):
             frontend.parse(text)

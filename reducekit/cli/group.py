@@ -54,7 +54,6 @@ TITLES = {
 }
 """The titles of built-in formats, so that the help need not import them; a test compares them."""
 _INTERNAL = 4
-_HEAD = 1 << 16  # bytes of a file that are examined to detect its format
 
 
 class _Commands(Coloured, click.Group):
@@ -139,7 +138,7 @@ class _Commands(Coloured, click.Group):
 
 def _format_of(path: str, arguments: Sequence[str], ctx: click.Context) -> str:
     from reducekit.cli.process import read_text
-    from reducekit.session.place.inputs import plain_path
+    from reducekit.session.place.inputs import format_of
 
     if os.path.isdir(path):
         return registry.ANY_TEXT
@@ -147,26 +146,11 @@ def _format_of(path: str, arguments: Sequence[str], ctx: click.Context) -> str:
     second = len(arguments) > 1 and os.path.exists(arguments[1])
     if second and data.startswith(b"#!") and "--oracle" not in arguments:
         # C-Vise and Shrink Ray take the arguments in this order: the test, the input.
-        file = Path(arguments[1])
-        known = file.is_file() and registry.guess_format(
-            str(plain_path(file)), read_text(file)[:_HEAD]
-        )
-        command = "reducekit" if known else f"reducekit {registry.ANY_TEXT}"
         inputs = shlex.join(itertools.takewhile(os.path.exists, arguments[1:]))
         raise click.UsageError(
-            f"{path} is a script: for a test, type {command} {inputs} --oracle {path}", ctx
+            f"{path} is a script: for a test, type reducekit {inputs} --oracle {path}", ctx
         )
-    found = registry.guess_format(str(plain_path(Path(path))), data[:_HEAD])
-    if found is None and second:
-        return registry.ANY_TEXT  # which alone reduces several files
-    if found is None:
-        formats = ", ".join(registry.names(registry.FRONTENDS))
-        raise click.UsageError(
-            f"Cannot tell the format of {path}: name it ({formats}), or reduce it as plain text: "
-            f"reducekit {shlex.join((registry.ANY_TEXT, *arguments))}",
-            ctx,
-        )
-    return found
+    return format_of(Path(path), data)
 
 
 @click.group(

@@ -225,7 +225,7 @@ class Documents:
             for each in self._all.values():
                 if path and (path, text) == (each.path, each.text):
                     return each
-            read_as = format or registry.guess_format(name, text[:_HEAD]) or registry.ANY_TEXT
+            read_as = format or registry.guess_format(name, text[:_HEAD])
             found = Document(self.last + 1, name, text, read_as, path, origin)
             self._all[found.number] = found
             self.last = found.number

@@ -184,9 +184,6 @@ def test_an_input_that_cannot_be_reduced(shell: Shell, builds: Path) -> None:
     assert done.code == 1
     assert "empty" in done.err
     shell.write("in.strange", "bug")
-    done = shell("bisect", "in.strange", *words[2:])
-    assert done.code == 2
-    assert "cannot tell the format of in.strange: give --format (aiger, " in done.err
     done = shell("bisect", "in.strange", *words[2:], "--format", "none")
     assert done.code == 2
     assert "'none'" in done.err

@@ -184,7 +184,6 @@ def test_a_program_instead_of_an_oracle(tool: Tool) -> None:
         (["in.btor", "--set", "simplify"], 2, "expected NAME=VALUE"),
         (["in.btor", "--strategies", " , "], 2, "no algorithm is given"),
         (["in.btor", "--strategies", "ddmin:slow"], 2, "'ddmin:slow' is neither"),
-        (["in.foo"], 2, "cannot tell the format of in.foo: give --format"),
         (["in.btor", "--set", "dialect=btor2"], 3, "in.btor, line "),
         (["gone.btor"], 2, "gone.btor does not exist"),
         (["in.btor", "in.btor"], 2, "a file is given twice"),
@@ -198,7 +197,6 @@ def test_what_is_wrong_is_said_before_anything_runs(
     tool: Tool, arguments: list[str], code: int, words: str
 ) -> None:
     tool.write("in.btor", graph())
-    tool.write("in.foo", "what is this\n")
     tool.write("dull.btor", "1 var 1\n2 root 1 1\n")
     tool.write("bad.btor", "1 mul what\n")
     before = tool.files()

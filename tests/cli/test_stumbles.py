@@ -95,6 +95,10 @@ def test_03_a_file_of_another_format(files: Tool, line: str, command: str) -> No
 def test_03_the_format_is_guessed(files: Tool) -> None:
     assert typed(files, "reducekit f.btor2 --oracle ./eq.sh -q") == "[0]\n"
     assert (files.folder / "f.reduced.btor2").exists()
+    files.write("t.c", "int main(void) { return needle; }\n")
+    files.script("needle.sh", "grep -q needle $1")
+    assert typed(files, "reducekit t.c --oracle ./needle.sh -q") == "[0]\n"
+    assert (files.folder / "t.reduced.c").read_text() == "needle\n"
 
 
 @pytest.mark.slow
@@ -319,11 +323,7 @@ echo "boolector: $1:15: unsupported command 'define-fun'"; exit 1""",
         ),
         (
             "./test.sh t.c",
-            "./test.sh is a script: for a test, type reducekit text t.c --oracle ./test.sh",
-        ),
-        (
-            "t.c --oracle ./test.sh",
-            "or reduce it as plain text: reducekit text t.c --oracle ./test.sh",
+            "./test.sh is a script: for a test, type reducekit t.c --oracle ./test.sh",
         ),
         ("help hnut", "Did you mean hunt?"),
         ("smt2 in.smt2 --memout 4", "ddSMT's --memout: here --memory MB."),

@@ -27,7 +27,7 @@ from reducekit.run import Guard, Limits
 from reducekit.session.failure import MISSING_COMMAND, Failure, Words
 from reducekit.session.options import Options
 from reducekit.session.place.inputs import (
-    HEAD,
+    format_of,
     naming,
     output_path,
     plain_path,
@@ -223,9 +223,8 @@ def _test(options: Options, frontend: Format, own: OwnOracle | None, text: bytes
 def _frontend(options: Options, text: bytes) -> Format:
     path = plain_path(options.input) if isinstance(options.input, Path) else Path()
     given = options.format
-    if given is None and not options.several:
-        given = registry.guess_format(str(path), text[:HEAD])
-    given = given or registry.ANY_TEXT
+    if given is None:
+        given = registry.ANY_TEXT if options.several else format_of(path, text)
     found = registry.frontend(given) if isinstance(given, str) else given
     return found.of_file(path.name)
 

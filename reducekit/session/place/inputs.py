@@ -262,15 +262,8 @@ def _output_folder(options: Options) -> Path:
 
 
 def format_of(path: Path, text: bytes) -> str:
-    """Return the name of the format of a file, by its suffix, otherwise by its text.
-
-    Raises UsageError if no registered format recognises it.
-    """
-    found = registry.guess_format(str(plain_path(path)), text[:HEAD])
-    if found is None:
-        known = ", ".join(registry.names(registry.FRONTENDS))
-        raise UsageError(f"cannot tell the format of {path}: give `format` ({known})")
-    return found
+    """Return the name of the format of a file, packed or not, by its suffix or else its text."""
+    return registry.guess_format(str(plain_path(path)), text[:HEAD])
 
 
 @contextlib.contextmanager
