@@ -41,7 +41,7 @@ def smallest(clauses: Sequence[Sequence[int]], best: list[int], work: int) -> li
             # Without some clauses the formula is satisfiable, so a core has one of them: the fewer
             # they are, the better. What else can be true is, as long as anything can.
             rest = list[int]()
-            while answer:
+            while answer and spent < work:
                 true = set(solver.get_model()[: selects - 1])
                 kept.update(at for at, each in enumerate(clauses) if not true.isdisjoint(each))
                 rest = [at for at in range(len(clauses)) if at not in kept]

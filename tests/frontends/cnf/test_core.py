@@ -2,6 +2,7 @@
 
 from itertools import combinations
 from random import Random
+from typing import Any
 
 import pytest
 from pysat.solvers import Solver
@@ -10,6 +11,7 @@ from reducekit import reduce
 from reducekit.frontends.cnf.core import cores
 from reducekit.frontends.cnf.generate import Clause, Parameters, generate_text
 from reducekit.frontends.cnf.reader import View, write
+from reducekit.frontends.cnf.smallest import smallest
 
 
 def satisfiable(clauses: list[Clause]) -> bool:
@@ -58,6 +60,26 @@ def test_a_core_is_the_result_after_few_checks() -> None:
     left = parts_of(reduced)
     assert all(satisfiable([*left[:at], *left[at + 1 :]]) for at in range(len(left)))
     assert len(asked) <= 40 < len(left)
+
+
+def test_a_smallest_core_of_a_large_formula_is_given_up_in_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """To find what a core has to hit takes thousands of models here, and each has a price."""
+    calls = list[int]()
+
+    class Counted(Solver):  # type: ignore[misc]
+        def solve_limited(self, *arguments: Any, **options: Any) -> Any:
+            calls.append(1)
+            return super().solve_limited(*arguments, **options)
+
+    monkeypatch.setattr("reducekit.frontends.cnf.smallest.Solver", Counted)
+    clauses = [[each, each + 1] for each in range(1, 4000, 2)] + [[1], [-1]]
+    many = len(clauses)
+    core = [many - 2, many - 1]
+    assert smallest(clauses, [0, *core], 60_000) == [0, *core]
+    assert len(calls) < 12
+    assert sorted(smallest(clauses, [0, *core], 1 << 30)) == core
 
 
 def test_a_literal_stands_once_in_a_clause_of_a_core() -> None:
