@@ -19,6 +19,8 @@ _MOST = 250
 _LONGEST = 8
 """Tokens of a run. By hand, on generated texts of ten languages (`benchmarks.texts`)."""
 _TAG = re.compile(rb"(</?)([A-Za-z][^\s<>/]*)")
+_EACH = re.compile(rb".", re.DOTALL)
+_IN_NAME = re.compile(rb"[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[\xc0-\xff][\x80-\xbf]*|.", re.DOTALL)
 _ATTRIBUTE = re.compile(rb"""\s+[^\s=<>/"']+(?:\s*=\s*(?:"[^"]*"|'[^']*'))?""")
 
 
@@ -145,28 +147,32 @@ def _match(view: TextView, run: Sequence[int]) -> bool:
     return closed == opened[::-1]
 
 
-@pass_("characters", _is_short)
+def _pieces(view: TextView, node: int) -> list[bytes]:
+    """Return the characters of a string, the digits of a number, or the parts of a name."""
+    token, kind = view.document.source(node), view.kind[node]
+    if kind == Kind.STRING:
+        return [token[:1], *_EACH.findall(token[1:-1]), token[-1:]]
+    return (_IN_NAME if kind == Kind.WORD else _EACH).findall(token)
+
+
+@pass_("characters", lambda view: 0 < len(view.tokens) <= _MOST)
 def characters(view: TextView) -> WholeItems | None:
-    """Removes characters of strings and digits of numbers."""
-    source, kind = view.document.source, view.kind
+    """Removes characters of strings, digits of numbers, and parts of names such as `_left`."""
+    kinds = (Kind.WORD, Kind.NUMBER, Kind.STRING)
+    pieces = {node: _pieces(view, node) for node in view.tokens if view.kind[node] in kinds}
     places = [
         (node, at)
-        for node in view.tokens
-        if (quoted := kind[node] == Kind.STRING)
-        or (kind[node] == Kind.NUMBER and view.weight(node) > 1)
-        for at in range(quoted, view.weight(node) - quoted)
+        for node, found in pieces.items()
+        if len(found) > 1
+        for at in range(len(found))
+        if view.kind[node] != Kind.STRING or 0 < at < len(found) - 1
     ]
 
     def change(chosen: Sequence[int]) -> Change:
-        gone: dict[int, set[int]] = {}
+        left = dict[int, list[bytes]]()
         for node, at in map(places.__getitem__, chosen):
-            gone.setdefault(node, set()).add(at)
-        return Change(
-            tuple(
-                Edit(node, (bytes(c for at, c in enumerate(source(node)) if at not in those),))
-                for node, those in sorted(gone.items())
-            ),
-            "drop characters",
-        )
+            left.setdefault(node, [*pieces[node]])[at] = b""
+        edits = (Edit(node, (b"".join(found),)) for node, found in sorted(left.items()))
+        return Change(tuple(edits), "drop characters")
 
     return WholeItems(len(places), change) if places else None

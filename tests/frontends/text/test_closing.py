@@ -54,6 +54,11 @@ def tagged(text: bytes) -> bool:
             lambda text: bool(re.search(rb"'.*%d.*', ?.*3", text)),
             b"('%d',3)",
         ),
+        (
+            b"h\x81\xfd\x8aneedle_in_hay",
+            lambda text: b"needle" in text,
+            b"needle",
+        ),
     ],
 )
 def test_what_is_no_part_goes(text: bytes, holds: Callable[[bytes], bool], left: bytes) -> None:
