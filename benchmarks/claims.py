@@ -68,7 +68,9 @@ PARTS = (
          _FAULTS.format("faults_reduced", "--cap 120")),
     Part("faults_lglddtrace_quick", 5, "python-sat pyboolector",
          _FAULTS.format("faults_quick", "--effort quick")),
-    Part("btor_thesis", 15, "", f"{_RUN}btor_thesis $CASES/btor --out $OUT"),
+    Part("btor_thesis", 15, "",
+         "cp -p benchmarks/results/btor_thesis_discussion.md $OUT && "
+         f"{_RUN}btor_thesis $CASES/btor --out $OUT"),
     Part("btor_shapes", 10, "boolector",
          f"{_RUN}btor_shapes --scale 0.25 --chain $CASES/btor --results $OUT"),
     Part("slow_cases", 30, "", f"{_RUN}slow_cases $QUERIES --solvers $SOLVERS --max-checks 300"),
