@@ -14,7 +14,7 @@ README = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
 READ = {
     "hunts_beside", "hunts_debian",  # somebody reads what they find
     "mutants", "smt2_faults", "smt2_cases",  # hours: `make mutants`, and other reducers
-    "smt2_ideal", "smt2_moves_off", "text_passes",  # they answer what a part of the code is worth
+    "smt2_ideal",  # it answers what a part of the code is worth
 }  # fmt: skip
 """Pages that `make claims` does not make."""
 EXACT = {"strategies", "btor_thesis_discussion"}

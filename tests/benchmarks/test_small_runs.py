@@ -17,7 +17,6 @@ RUNS: list[tuple[str, list[str], str]] = [
     ("engine_cost", ["--sizes", "2000", "--checks", "80", "--repeats", "1", "--results", "{out}"],
      ""),
     ("smt2_tables", ["{smt2}", "--out", "{out}/table"], ""),
-    ("smt2_moves", ["{out}/rows.tsv", "{smt2}/ex1-m"], r"1 cases, \d+ tokens"),
     ("frozen", ["run", "{out}/frozen.tsv", "{smt2}"], ""),
     ("parser_fuzz", ["smt2", "--inputs", "{smt2}", "--whole"], r"1 mutants, 1 parse, .* 0 faults"),
     ("btor_thesis", ["{btor}", "--strategies", "ddmin,lw", "--out", "{out}"], ""),
