@@ -20,6 +20,7 @@ from reducekit.search.problem import (
     KINDS,
     Graph,
     Items,
+    Move,
     Redirect,
     Search,
     Step,
@@ -207,8 +208,11 @@ class TreeGraph(Graph):
         tree: Tree,
         done: dict[int, tuple[int, ...]] | None = None,
         change: Change | None = None,
+        moves: dict[int, Sequence[Move]] | None = None,
     ) -> None:
         self.tree = tree
+        self._moves = {} if moves is None else moves
+        """Those that were asked for: each step asks again for those of many nodes."""
         self.change = change or Change(())
         self._done = done or {}
         """The nodes that remain below those that were substituted."""
@@ -228,17 +232,23 @@ class TreeGraph(Graph):
     def apply(self, step: Step) -> TreeGraph | None:
         # A move to a node within: the edge then leads there, as in hoisting.
         if isinstance(step, Redirect):
-            found = [(step.node, self.tree.moves(step.node)[step.target])]
+            found = [(step.node, self.moves(step.node)[step.target])]
         else:
             found = []
             for node in step.nodes:
-                leaves = [move for move in self.tree.moves(node) if not move.rest]
+                leaves = [move for move in self.moves(node) if not move.rest]
                 found += [(node, move) for move in leaves[step.kind : step.kind + 1]]
         if not found:
             return None
         edits = tuple(edit for _, move in found for edit in move.change.edits)
         done = self._done | {node: move.rest for node, move in found}
-        return TreeGraph(self.tree, done, Change(edits, found[0][1].change.what))
+        return TreeGraph(self.tree, done, Change(edits, found[0][1].change.what), self._moves)
+
+    def moves(self, node: int) -> Sequence[Move]:
+        found = self._moves.get(node)
+        if found is None:
+            found = self._moves[node] = self.tree.moves(node)
+        return found
 
     def alive(self, node: int) -> bool:
         return node in self._alive
@@ -266,6 +276,6 @@ class TreeGraph(Graph):
 
     def targets(self, node: int, position: int) -> Sequence[int]:
         """Return the numbers of the moves to nodes within, the heaviest first."""
-        moves = self.tree.moves(node)
+        moves = self.moves(node)
         found = [at for at, move in enumerate(moves) if move.rest]
         return sorted(found, key=lambda at: -sum(map(self.tree.weight, moves[at].rest)))

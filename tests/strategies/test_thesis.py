@@ -134,6 +134,22 @@ def test_a_tree_as_a_graph_keeps_what_is_left() -> None:
     assert [list(layer) for layer in graph.layers()] == [[0], [1, 2], [3, 4, 5, 6], [7, 8], [9]]
 
 
+def test_a_tree_as_a_graph_asks_once_for_the_moves_of_a_node() -> None:
+    asked = list[int]()
+
+    class Asked(Terms):
+        def moves(self, node: int) -> Sequence[Move]:
+            asked.append(node)
+            return super().moves(node)
+
+    graph = TreeGraph(Asked(TREE))
+    for node in (3, 4, 3):
+        found = graph.apply(Substitute((node,), 0))
+        assert found is not None
+        found.apply(Substitute((5, 6), 0))
+    assert sorted(asked) == [3, 4, 5, 6]
+
+
 def test_a_tree_as_a_graph_goes_on_with_what_a_step_leaves() -> None:
     graph: TreeGraph | None = TreeGraph(Terms(TREE))
     for step in (Redirect(0, 0, 2), Substitute((3,), 0)):  # 0 becomes 1; 3 becomes a constant
