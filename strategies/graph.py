@@ -245,6 +245,7 @@ class TreeGraph(Graph):
         return TreeGraph(self.tree, done, Change(edits, found[0][1].change.what), self._moves)
 
     def moves(self, node: int) -> Sequence[Move]:
+        """Return the moves of a node of the tree."""
         found = self._moves.get(node)
         if found is None:
             found = self._moves[node] = self.tree.moves(node)

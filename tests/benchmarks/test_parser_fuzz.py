@@ -12,10 +12,10 @@ FORMATS = registry.names(registry.FRONTENDS)
 @pytest.mark.slow
 @pytest.mark.parametrize("format_name", FORMATS)
 def test_mutants_of_fixed_seeds(format_name: str) -> None:
-    found = run(format_name, range(150))
+    found = run(format_name, range(60))
     assert found.faults == {}
-    assert found.parsed > 120, "the code behind the parser is to be met"
-    assert found.checks > 500
+    assert found.parsed > 45, "the code behind the parser is to be met"
+    assert found.checks > 200
 
 
 @pytest.mark.parametrize("format_name", FORMATS)

@@ -10,7 +10,7 @@ from tests.state_machine.sessions import SessionMachine
 MACHINES: tuple[type[RuleBasedStateMachine], ...] = (SessionMachine, HuntMachine)
 _LENGTH = 25
 """Steps of one example."""
-_EXAMPLES = 20
+_EXAMPLES = 5
 """Examples for one seed."""
 
 

@@ -68,8 +68,7 @@ def reduced(visit: Visit) -> Page:
     return page
 
 
-@pytest.mark.parametrize("size", [(1400, 900), (390, 844)])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("size", "scheme"), [((1400, 900), "light"), ((390, 844), "dark")])
 def test_the_steps_are_played(
     browser: Browser, served: Serving, size: tuple[int, int], scheme: str
 ) -> None:

@@ -97,13 +97,13 @@ def test_nine_algorithms_have_nine_looks(visit: Visit) -> None:
     series = page.locator("svg.curve .series")
     expect(page.locator(".run[data-status=done]")).to_have_count(len(names))
     expect(series.nth(7)).to_be_visible()
-    looks = series.evaluate_all(
-        """each => each.map(one => {
+    page.wait_for_function(
+        """count => new Set(Array.from(document.querySelectorAll("svg.curve .series"), one => {
             const style = getComputedStyle(one);
             return [style.stroke, style.strokeDasharray].join(" ");
-        })"""
+        })).size === count""",
+        arg=len(names),
     )
-    assert len(set(looks)) == len(looks)
 
 
 def test_algorithms_that_have_nothing_of_their_own_are_grey(visit: Visit) -> None:
