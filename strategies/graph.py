@@ -208,11 +208,10 @@ class TreeGraph(Graph):
         tree: Tree,
         done: dict[int, tuple[int, ...]] | None = None,
         change: Change | None = None,
-        moves: dict[int, Sequence[Move]] | None = None,
+        moves: Callable[[int], Sequence[Move]] | None = None,
     ) -> None:
         self.tree = tree
-        self._moves = {} if moves is None else moves
-        """Those that were asked for: each step asks again for those of many nodes."""
+        self.moves = moves or cache(tree.moves)  # each step asks for those of many nodes
         self.change = change or Change(())
         self._done = done or {}
         """The nodes that remain below those that were substituted."""
@@ -242,14 +241,7 @@ class TreeGraph(Graph):
             return None
         edits = tuple(edit for _, move in found for edit in move.change.edits)
         done = self._done | {node: move.rest for node, move in found}
-        return TreeGraph(self.tree, done, Change(edits, found[0][1].change.what), self._moves)
-
-    def moves(self, node: int) -> Sequence[Move]:
-        """Return the moves of a node of the tree."""
-        found = self._moves.get(node)
-        if found is None:
-            found = self._moves[node] = self.tree.moves(node)
-        return found
+        return TreeGraph(self.tree, done, Change(edits, found[0][1].change.what), self.moves)
 
     def alive(self, node: int) -> bool:
         return node in self._alive

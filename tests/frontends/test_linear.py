@@ -152,8 +152,8 @@ def test_four_times_the_text_takes_four_times_as_long(name: str) -> None:
 @pytest.mark.parametrize("name", [each for each in READERS if each not in _SLOW])
 def test_every_byte(name: str) -> None:
     """Of those beyond ASCII some: they differ as parts of UTF-8 only."""
-    each = (*range(128), *range(128, 256, 16))
-    assert superlinear(name, [*MORE, *(bytes([byte]) for byte in each)]) == []
+    some = (*range(128), *range(128, 256, 16))
+    assert superlinear(name, [*MORE, *(bytes([each]) for each in some)]) == []
 
 
 def peak(reader: Reader, text: bytes) -> tuple[float, float]:
