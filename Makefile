@@ -53,7 +53,8 @@ test-all: $(VENV)/test.stamp ## run all tests (MARKS="slow or debian": those wit
 	@echo "all tests: about 15 minutes on 2 cores"
 	$(PYTEST) --durations=25 $(if $(MARKS),-m "$(MARKS)") $(TESTS)
 
-nightly: $(VENV)/test.stamp ## run the state machines for 20,000 steps (STEPS=N, SEED=N for others)
+nightly: $(VENV)/test.stamp ## run the tests that CI leaves out, and the state machines (STEPS=N, SEED=N)
+	$(PYTEST) -m nightly $(TESTS)
 	$(BIN)/python -m tests.state_machine --steps $(STEPS) $(if $(SEED),--seed $(SEED))
 
 lint: $(VENV)/lint.stamp ## ruff and mypy

@@ -1,4 +1,4 @@
-"""`make test-all` runs every test there is, `make test` all but the slow ones, and CI runs all."""
+"""`make test-all` runs all tests, as CI and `make nightly` together; `make test` no slow ones."""
 
 import os
 import re
@@ -31,10 +31,11 @@ import sys, pytest
 class Marks:
     def pytest_collection_finish(self, session):
         for each in session.items:
-            print("item", each.get_closest_marker("slow") is not None, each.nodeid)
+            marks = {mark.name for mark in each.iter_markers()}
+            print("item", " ".join(sorted(marks & {"slow", "nightly"})), each.nodeid, sep="\t")
 sys.exit(pytest.main(sys.argv[1:], plugins=[Marks()]))
 """
-"""Prints of each test whether it is slow; to collect all of them takes fifteen seconds."""
+"""Prints of each test whether it is slow or nightly; to collect all takes fifteen seconds."""
 
 
 @pytest.mark.slow
@@ -46,11 +47,12 @@ def test_all_runs_what_there_is_and_the_rest_is_slow() -> None:
         [sys.executable, "-c", COLLECT, *words, *options],
         cwd=CHECKOUT, capture_output=True, text=True, check=True,
     ).stdout  # fmt: skip
-    items = [line.split(" ", 2) for line in made.splitlines() if line.startswith("item ")]
-    everything, slow = (
-        {name for _, _, name in items},
-        {name for _, slow, name in items if slow == "True"},
-    )
+    items = [line.split("\t", 2) for line in made.splitlines() if line.startswith("item\t")]
+    everything = {name for _, _, name in items}
+    nightly = {name for _, kind, name in items if kind == "nightly slow"}
+    slow = nightly | {name for _, kind, name in items if kind == "slow"}
+    assert "nightly" not in {kind for _, kind, _ in items}
+    assert 0 < len(nightly) < len(slow) / 4
     assert {name.partition("::")[0] for name in everything} == {
         str(path.relative_to(CHECKOUT)) for path in (CHECKOUT / "tests").rglob("test_*.py")
     }
@@ -67,11 +69,13 @@ def test_nothing_is_left_out_of_all() -> None:
     assert [word for word in words if word.startswith(left_out)] == []
 
 
-def test_ci_runs_all() -> None:
+def test_ci_and_nightly_run_all() -> None:
     """What `make test` leaves out are slow tests, and without solvers, those of Debian's."""
+    assert words_of("nightly")[-3:] == ["-m", "nightly", "tests"]
     lines = (CHECKOUT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
     assert any(line.startswith(".ci/bare make test ") for line in lines)
-    assert any(line.startswith('make test-all MARKS="slow or debian" ') for line in lines)
+    others = 'make test-all MARKS="(slow or debian) and not nightly" '
+    assert any(line.startswith(others) for line in lines)
     assert "set -euo pipefail" in lines
 
 

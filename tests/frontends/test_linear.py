@@ -148,6 +148,7 @@ def test_four_times_the_text_takes_four_times_as_long(name: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("name", [each for each in READERS if each not in _SLOW])
 def test_every_byte(name: str) -> None:
@@ -182,6 +183,7 @@ _NODES = {("smt2", b"("): 5_000_000, ("text", b"("): 5_000_000, ("text", b"\0"):
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(
     ("name", "byte"),

@@ -77,8 +77,8 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 def slow(*values: Any) -> Any:
-    """Return a case that `make test` leaves out, as gdb takes a third of a second for each run."""
-    return pytest.param(*values, marks=pytest.mark.slow)
+    """Return a case that CI leaves out, as gdb takes a third of a second for each run."""
+    return pytest.param(*values, marks=[pytest.mark.slow, pytest.mark.nightly])
 
 
 def is_left(text: bytes) -> bool:

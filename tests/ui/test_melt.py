@@ -68,7 +68,10 @@ def reduced(visit: Visit) -> Page:
     return page
 
 
-@pytest.mark.parametrize(("size", "scheme"), [((1400, 900), "light"), ((390, 844), "dark")])
+@pytest.mark.parametrize(
+    ("size", "scheme"),
+    [((1400, 900), "light"), pytest.param((390, 844), "dark", marks=pytest.mark.nightly)],
+)
 def test_the_steps_are_played(
     browser: Browser, served: Serving, size: tuple[int, int], scheme: str
 ) -> None:

@@ -23,7 +23,9 @@ def browser() -> Iterator[Browser]:
         yield found
 
 
-@pytest.mark.parametrize(("theme", "width"), [("light", 1400), ("dark", 390)])
+@pytest.mark.parametrize(
+    ("theme", "width"), [("light", 1400), pytest.param("dark", 390, marks=pytest.mark.nightly)]
+)
 def test_an_outline(browser: Browser, served: Serving, theme: str, width: int) -> None:
     (served.folder / "in.kk").write_text(TEXT)
     size = {"width": width, "height": 844}

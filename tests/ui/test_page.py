@@ -427,7 +427,9 @@ def test_the_way_to_reduce_by_keys_is_short(visit: Visit) -> None:
     expect(page.locator("#start")).to_be_focused()
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+@pytest.mark.parametrize(
+    ("width", "scheme"), [(1280, "light"), pytest.param(390, "dark", marks=pytest.mark.nightly)]
+)
 def test_everybody_can_use_it(browser: Browser, served: Serving, scheme: str, width: int) -> None:
     (served.folder / "graph.btor").write_text(GRAPH)
     visit = Visit(browser, served, color_scheme=scheme, viewport={"width": width, "height": 800})
