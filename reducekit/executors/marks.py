@@ -13,6 +13,7 @@ import os
 import re
 import resource
 import signal
+import threading
 import time
 from collections.abc import Container
 from contextlib import suppress
@@ -65,14 +66,19 @@ class Mark(NamedTuple):
         return self.text.encode() in read(f"/proc/{pid}/environ")
 
 
+CHANGING = threading.RLock()
+"""Held while a child inherits our limits: threads share them, and would take them for theirs."""
+
+
 def limits_usable() -> bool:
     """Return whether limits can carry marks: no, if this process already has the mark of a run."""
-    try:
-        if not hasattr(resource, "prlimit") or resource.getrlimit(LIMIT) != (NONE, NONE):
+    with CHANGING:
+        try:
+            if not hasattr(resource, "prlimit") or resource.getrlimit(LIMIT) != (NONE, NONE):
+                return False
+            resource.setrlimit(LIMIT, (NONE, NONE))
+        except (OSError, ValueError):  # some sandboxes and systems support only a few limits
             return False
-        resource.setrlimit(LIMIT, (NONE, NONE))
-    except (OSError, ValueError):  # some sandboxes and systems support only a few limits
-        return False
     return True
 
 

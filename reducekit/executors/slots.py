@@ -92,8 +92,9 @@ Wanted = dict[int, tuple[int, int]]  # kinds of limits, with soft and hard value
 def inherited_limits() -> Wanted:
     """Return our limits that can be changed temporarily: every child would inherit them."""
     kinds = [resource.RLIMIT_CPU, resource.RLIMIT_AS, resource.RLIMIT_CORE]
-    kinds += [marks.LIMIT] * marks.limits_usable()
-    return {kind: resource.getrlimit(kind) for kind in kinds}
+    with marks.CHANGING:
+        kinds += [marks.LIMIT] * marks.limits_usable()
+        return {kind: resource.getrlimit(kind) for kind in kinds}
 
 
 def wanted_limits(limits: Limits, inherited: Wanted) -> tuple[Wanted, Wanted]:
@@ -135,22 +136,23 @@ def posix_spawn(
         handed[resource.RLIMIT_CORE] = 0, core[1]
     if mark is not None:
         handed[marks.LIMIT] = mark, marks.NONE
-    try:
-        # Set a moment later on the child, the mark might miss the child's first children.
-        for kind, value in handed.items():
-            resource.setrlimit(kind, value)
-        return os.posix_spawn(
-            argv[0],
-            argv,
-            environment,
-            file_actions=actions,
-            setsid=True,
-            setsigmask=(),
-            setsigdef=_DEFAULT_SIGNALS,
-        )
-    finally:
-        for kind in handed:
-            resource.setrlimit(kind, inherited[kind])
+    with marks.CHANGING:
+        try:
+            # Set a moment later on the child, the mark might miss the child's first children.
+            for kind, value in handed.items():
+                resource.setrlimit(kind, value)
+            return os.posix_spawn(
+                argv[0],
+                argv,
+                environment,
+                file_actions=actions,
+                setsid=True,
+                setsigmask=(),
+                setsigdef=_DEFAULT_SIGNALS,
+            )
+        finally:
+            for kind in handed:
+                resource.setrlimit(kind, inherited[kind])
 
 
 def limit(pid: int, later: Wanted) -> None:
