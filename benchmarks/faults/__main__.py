@@ -11,8 +11,8 @@ from typing import get_args
 
 from benchmarks.faults import results
 from benchmarks.faults.command import OURS, covers, reduce_by
-from benchmarks.faults.field import FIELD, THIRDS, Case, read_field, trace_of, write_field
-from benchmarks.faults.make import attempts, wanted
+from benchmarks.faults.field import FIELD, THIRDS, Case, is_of, read_field, trace_of, write_field
+from benchmarks.faults.make import attempt, attempts, wanted
 from benchmarks.faults.reduce import Reduced, reduce_case
 from reducekit.format import Effort
 
@@ -37,6 +37,17 @@ def make(total: int, most: int) -> None:
             write_field(cases)
             print(number, len(cases), case, file=sys.stderr, flush=True)
         progress.write_text(str(number + 1))
+
+
+def renew() -> None:
+    """Try the faults again whose traces are others now: API models and generator have changed."""
+    cases = []
+    for case in read_field():
+        again = case if is_of(case, trace_of(case)) else attempt(SEED, case.attempt)
+        if again != case:
+            print(case.name, again, file=sys.stderr, flush=True)
+        cases += [again] if again else []
+    write_field(cases)
 
 
 def reduce(
@@ -82,6 +93,7 @@ def main() -> None:
     making = steps.add_parser("make", help="look for faults until the field has enough")
     making.add_argument("--total", type=int, default=TOTAL)
     making.add_argument("--most", type=int, default=100_000, help="faults that are tried")
+    steps.add_parser("renew", help="try the faults again whose traces have changed")
     reducing = steps.add_parser("reduce", help="reduce the traces of a third; goes on by itself")
     reducing.add_argument("--strategy", default="adaptive")
     reducing.add_argument("--effort", choices=get_args(Effort), default="normal")
@@ -109,6 +121,8 @@ def main() -> None:
     os.nice(10)
     if given.step == "make":
         make(given.total, given.most)
+    elif given.step == "renew":
+        renew()
     elif given.step == "reduce":
         some = _chosen(given.third, given.cases, given.most)
         reduce(

@@ -7,7 +7,7 @@ from importlib import metadata
 from pathlib import Path
 
 from reducekit.frontends.trace.generate.generator import Generator
-from reducekit.frontends.trace.language.text import print_trace
+from reducekit.frontends.trace.language.text import print_trace, read_trace
 from reducekit.frontends.trace.model.loader import load_model
 from reducekit.frontends.trace.player import (
     Fault,
@@ -114,6 +114,15 @@ def trace_of(case: Case) -> bytes:
         made = makes.generate(case.seed, live.play)
         live.finish()
     return print_trace(made.recorded(), load_model(case.api).formats[0])
+
+
+def is_of(case: Case, text: bytes) -> bool:
+    """Say whether a trace can be the one that is noted: one of another generator is not.
+
+    A wrong answer leads the making of a trace on, and may be another one on another machine.
+    """
+    calls = read_trace(text).calls
+    return case.kind == "wrong" or len(calls) == case.calls + case.settings
 
 
 def shown(outcome: ReplayOutcome) -> tuple[str, str]:

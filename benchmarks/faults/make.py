@@ -65,7 +65,7 @@ def attempts(seed: int, first: int) -> Iterator[tuple[int, Case | None]]:
     """Try one fault after the other; yield its number, and the case if it shows."""
     number = first
     while True:
-        yield number, _attempt(seed, number)
+        yield number, attempt(seed, number)
         number += 1
 
 
@@ -74,7 +74,8 @@ def wanted(case: Case, counts: Counter[str], total: int) -> bool:
     return counts[case.kind] < SHARES[case.kind] * total
 
 
-def _attempt(seed: int, number: int) -> Case | None:
+def attempt(seed: int, number: int) -> Case | None:
+    """Try the fault of a number on a few random traces; return the case if it shows."""
     dice = Random(f"{seed}:{number}")
     system = dice.choices(SYSTEMS, [each.weight for each in SYSTEMS])[0]
     library = find_library(system.api, system.engine)
