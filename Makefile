@@ -13,7 +13,7 @@ TESTS  ?= tests
 STEPS  ?= 20000
 JOBS   ?= auto
 SAMPLE ?= 40
-PYTEST  = $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadgroup
+PYTEST  = $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadgroup --no-loadscope-reorder
 
 .DELETE_ON_ERROR:
 .PHONY: help demo test test-all nightly lint docs bench claims mutants papers papers-quick captures dist clean

@@ -26,6 +26,7 @@ _ENGINE = (
     *(f"tests/test_{name}.py" for name in ("journal", "differences", "api")),
 )
 """Where all tests have the marker `reduction`; others have it in their files."""
+_SHARED = {"address", "browser", "cluster"}
 BYTECODE = Path(__file__).resolve().parent.parent / ".cache" / "bytecode"
 REQUIRED = "REDUCEKIT_DEBIAN"
 _deselected = pytest.StashKey[dict[str, list[str]]]()
@@ -81,6 +82,7 @@ def required() -> bool:
     return os.environ.get(REQUIRED, "") not in ("", "0")
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist looks at the groups
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     # Dask's threads and helpers stay in a process that once had a cluster; no test may see them
     # that counts the children and descriptors of its process.
@@ -88,6 +90,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.nodeid.startswith(_ENGINE):
             item.add_marker("reduction")
+        # One process starts a cluster or a browser for all tests of a file.
+        if not _SHARED.isdisjoint(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
     if required():
         return
     missing = {item.nodeid: programs for item in items if (programs := missing_programs(item))}

@@ -98,7 +98,9 @@ def test_bare_hides_what_tests_are_deselected_for(tmp_path: Path) -> None:
     assert not Path(said[-1]).exists(), "it is gone with the rest"
 
 
-@pytest.mark.parametrize("busy", [0, pytest.param(8, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "busy", [0, pytest.param(8, marks=[pytest.mark.slow, pytest.mark.nightly])]
+)
 def test_the_demo_prints_what_the_readme_shows(tmp_path: Path, busy: int) -> None:
     """Whatever else the machine does."""
     others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(busy)]

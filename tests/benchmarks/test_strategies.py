@@ -6,5 +6,6 @@ from benchmarks.strategies import TABLE, table
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_the_table_in_the_repository_is_exact() -> None:
     assert TABLE.read_text() == table()

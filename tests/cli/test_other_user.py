@@ -148,6 +148,7 @@ def test_a_local_cluster(open_tool: Tool) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_a_hunt_on_a_local_cluster(open_tool: Tool) -> None:
     tool = open_tool
     script = tool.script("program", "kill -ABRT $$")

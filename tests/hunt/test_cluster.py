@@ -232,7 +232,7 @@ def test_tasks_whose_workers_go_while_others_are_idle(program: Path) -> None:
 
 @pytest.mark.slow
 def test_each_seed_once_while_workers_are_killed(program: Path, cluster: Machines) -> None:
-    count, kills = 100, 6
+    count, kills = 60, 3
     hunted(options(program, "here", count=count))
     before = runs_of(program)
     log = Path(f"{program}.log")

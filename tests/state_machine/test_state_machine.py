@@ -1,4 +1,4 @@
-"""The state machines, for 1,000 steps that are always the same; `make nightly` makes others."""
+"""The state machines, for 500 steps that are always the same; `make nightly` makes others."""
 
 import subprocess
 from pathlib import Path
@@ -10,7 +10,7 @@ from tests.state_machine.inputs import FORMATS
 from tests.state_machine.programs import Program
 from tests.state_machine.running import MACHINES, make_steps
 
-STEPS = 1_000
+STEPS = 500
 
 
 @pytest.mark.slow

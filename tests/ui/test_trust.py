@@ -130,6 +130,7 @@ def test_seven_tabs_share_one_connection(visit: Visit) -> None:
         expect(each.locator("#tabs")).not_to_contain_text("graph.btor")
 
 
+@pytest.mark.nightly
 def test_twenty_tabs_and_two_hundred_connections(visit: Visit) -> None:
     page = visit.start()
     visit.open("graph.btor")
@@ -170,7 +171,7 @@ def test_attacks_disturb_neither_page_nor_terminal(
     answers = page.evaluate(SEND)
     assert [status for status, _ in answers] == [400, 501]
     assert all("default-src 'none'" in policy for _, policy in answers)
-    monkeypatch.setattr(Handler, "timeout", 20)
+    monkeypatch.setattr(Handler, "timeout", 10)
     before = threading.active_count()
     port = visit.served.server.server_port
     half_sent = [socket.create_connection(("127.0.0.1", port)) for _ in range(200)]
@@ -400,7 +401,7 @@ def test_passes_are_switched_off(visit: Visit) -> None:
     page = visit.start()
     visit.open("graph.btor")
     slow = visit.served.folder / "slow.sh"
-    slow.write_text('#!/bin/sh\nsleep 2; grep -q sext "$1"\n')  # the run takes few checks
+    slow.write_text('#!/bin/sh\nsleep 1; grep -q sext "$1"\n')  # the run takes few checks
     visit.fails(f"{slow} {{}}")
     page.click("#start")
     page.click(".run .passes summary")
