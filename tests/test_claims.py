@@ -36,7 +36,7 @@ def cited(page: str) -> str:
         (r"On (\d+) circuits", "aiger_peers.md", r"(\d+) pairs: fewer nodes"),
         (r"(\d+) % of aigdd's nodes", "aiger_peers.md", r"nodes \(at least 1\) ([\d.]+)"),
         (r"nodes in (\d+) % of the checks", "aiger_peers.md", r"bytes [\d.]+, checks ([\d.]+)"),
-        (r"On (\d+) API traces", "faults_lglddtrace.md", r"(\d+) of the 96 cases"),
+        (r"On (\d+) API traces", "faults_lglddtrace.md", r"Larger: \d+ of (\d+)"),
         (
             r"takes (\d+) % of the replays of lglddtrace",
             "faults_lglddtrace.md",
