@@ -49,4 +49,5 @@ def test_the_workflow_calls_targets_and_scripts_that_are_there() -> None:
         assert re.search(rf"^{name}:", makefile, re.MULTILINE), name
     scripts = [first for first, *_ in runs if first.startswith(".ci/")]
     assert scripts
+    assert [".ci/run", "nightly"] in runs
     assert all(os.access(CHECKOUT / script, os.X_OK) for script in scripts)

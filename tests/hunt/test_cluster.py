@@ -209,6 +209,7 @@ def test_a_file_that_is_no_progress(program: Path, cluster: Machines) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_tasks_whose_workers_go_while_others_are_idle(program: Path) -> None:
     hold, log = Path(f"{program}.hold"), Path(f"{program}.log")
     hold.touch()

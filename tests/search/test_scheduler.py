@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Callable
 from itertools import combinations
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
@@ -48,12 +49,16 @@ def reduced(problem: tuple[Droppable, Interesting], width: int) -> Parallel:
     return simulate_parallel(items, adaptive, width, interesting)
 
 
+def nightly(value: int) -> Any:
+    return pytest.param(value, marks=pytest.mark.nightly)
+
+
 SCATTERED = {1: (489, 489), 2: (486, 243), 8: (533, 68), 32: (686, 25), 128: (1234, 13)}
 DECLARED = {1: (169, 169), 2: (207, 103), 8: (245, 31), 32: (390, 14), 128: (919, 13)}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("width", SCATTERED)
+@pytest.mark.parametrize("width", [1, 2, 8, 32, nightly(128)])
 def test_scattered(width: int) -> None:
     """5,000 items, 50 needed; runs, and time in runs."""
     found = reduced(scattered(5000, 50, 0), width)
@@ -62,7 +67,7 @@ def test_scattered(width: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("width", DECLARED)
+@pytest.mark.parametrize("width", [1, 2, 8, 32, nightly(128)])
 def test_declared_before_use(width: int) -> None:
     found = reduced(declared(5000, 12, 0), width)
     assert len(found.left) == 22
@@ -82,7 +87,7 @@ def test_a_run_that_looks_at_many_goes_down_the_failures(width: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("near", [5, 30, 2000])
+@pytest.mark.parametrize("near", [nightly(5), 30, nightly(2000)])
 def test_more_workers_are_never_slower_where_nobody_knows_who_needs_what(near: int) -> None:
     """Half of 2,000 items need one of those before them, and the search is not told."""
     choose = Random(near)

@@ -126,7 +126,7 @@ def source(tmp_path: Path) -> Path:
         ("segv", (), ("left < choose", "right < choose")),
         slow("segv", ("-no-pie",), ("left < choose", "right < choose")),
         slow("segv", ("-static",), ("left < choose", "right < choose")),
-        ("segv", ("-s",), ("segv-s+0x", "segv-s+0x")),
+        slow("segv", ("-s",), ("segv-s+0x", "segv-s+0x")),
         slow("segv", ("-s", "-no-pie"), ("segv-s-no-pie+0x", "segv-s-no-pie+0x")),
         slow("abort", (), ("must < left < choose", "must < right < choose")),
         slow("deep", (), ("endless recursion of left", "endless recursion of right")),
@@ -212,6 +212,8 @@ def test_through_a_test(build: Any, source: Path, tmp_path: Path) -> None:
     assert is_left(report.text)
 
 
+@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_function_on_the_stack(build: Any, source: Path) -> None:
     program = str(build("abort"))
     report, _ = reduced(source, program, match_stack="^le.t$")

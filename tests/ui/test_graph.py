@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.ui.browser import SECONDS, Visit, chromium
 from tests.ui.serving import Serving
 
-pytestmark = [pytest.mark.debian("chromium"), pytest.mark.slow]
+pytestmark = [pytest.mark.debian("chromium"), pytest.mark.slow, pytest.mark.nightly]
 expect.set_options(timeout=SECONDS * 1000)
 SMALL = "1 var 2\n2 var 2\n3 constd 2 1\n4 and 2 1 -2\n5 add 2 4 3\n6 root 2 5\n"
 SMALLER = "1 var 2\n3 and 2 1 1\n4 root 2 3\n"

@@ -11,7 +11,7 @@ from tests.session.test_remains import GOOD_RUN, LOST, QUERY
 from tests.ui.browser import SECONDS, Visit, chromium
 from tests.ui.serving import Serving
 
-pytestmark = [pytest.mark.debian("chromium", "z3"), pytest.mark.slow]
+pytestmark = [pytest.mark.debian("chromium", "z3"), pytest.mark.slow, pytest.mark.nightly]
 expect.set_options(timeout=SECONDS * 1000)
 
 

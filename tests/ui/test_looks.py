@@ -13,7 +13,7 @@ from tests.ui.browser import SECONDS, Visit, chromium
 from tests.ui.serving import Serving
 from tests.ui.test_page import GRAPH, report_of
 
-pytestmark = [pytest.mark.debian("chromium"), pytest.mark.slow]
+pytestmark = [pytest.mark.debian("chromium"), pytest.mark.slow, pytest.mark.nightly]
 expect.set_options(timeout=SECONDS * 1000)
 DESKTOP = ViewportSize(width=1400, height=900)
 PHONE = ViewportSize(width=390, height=844)

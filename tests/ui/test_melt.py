@@ -14,7 +14,7 @@ from tests.ui.browser import SECONDS, Visit, chromium
 from tests.ui.serving import Serving, serving
 from tests.ui.test_page import GRAPH
 
-pytestmark = [pytest.mark.debian("chromium"), pytest.mark.slow]
+pytestmark = [pytest.mark.debian("chromium"), pytest.mark.slow, pytest.mark.nightly]
 expect.set_options(timeout=SECONDS * 1000)
 FRAMES = """() => {
   window.frames_ = [];
@@ -70,7 +70,7 @@ def reduced(visit: Visit) -> Page:
 
 @pytest.mark.parametrize(
     ("size", "scheme"),
-    [((1400, 900), "light"), pytest.param((390, 844), "dark", marks=pytest.mark.nightly)],
+    [((1400, 900), "light"), ((390, 844), "dark")],
 )
 def test_the_steps_are_played(
     browser: Browser, served: Serving, size: tuple[int, int], scheme: str

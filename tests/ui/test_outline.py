@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, expect
 from tests.ui.browser import SECONDS, Visit, chromium
 from tests.ui.serving import Serving
 
-pytestmark = [pytest.mark.debian("chromium"), pytest.mark.slow]
+pytestmark = [pytest.mark.debian("chromium"), pytest.mark.slow, pytest.mark.nightly]
 expect.set_options(timeout=SECONDS * 1000)
 TEXT = '/* é */\nint f() {\n  x = 1;\n  return 17;\n}\nchar *s = "aé";\n' + "".join(
     f"int g{n}(int a) {{\n  while (a) {{\n    a -= {n};\n    f();\n  }}\n}}\n" for n in range(40)
@@ -23,9 +23,7 @@ def browser() -> Iterator[Browser]:
         yield found
 
 
-@pytest.mark.parametrize(
-    ("theme", "width"), [("light", 1400), pytest.param("dark", 390, marks=pytest.mark.nightly)]
-)
+@pytest.mark.parametrize(("theme", "width"), [("light", 1400), ("dark", 390)])
 def test_an_outline(browser: Browser, served: Serving, theme: str, width: int) -> None:
     (served.folder / "in.kk").write_text(TEXT)
     size = {"width": width, "height": 844}

@@ -12,7 +12,7 @@ from tests.ui.browser import SECONDS, Visit, chromium
 from tests.ui.serving import Serving
 from tests.ui.test_page import GRAPH, SCRIPT
 
-pytestmark = [pytest.mark.debian("chromium"), pytest.mark.slow]
+pytestmark = [pytest.mark.debian("chromium"), pytest.mark.slow, pytest.mark.nightly]
 expect.set_options(timeout=SECONDS * 1000)
 
 

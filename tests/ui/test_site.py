@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, expect
 from tests.session.test_report import made
 from tests.ui.browser import SECONDS, chromium
 
-pytestmark = [pytest.mark.debian("chromium"), pytest.mark.slow]
+pytestmark = [pytest.mark.debian("chromium"), pytest.mark.slow, pytest.mark.nightly]
 expect.set_options(timeout=SECONDS * 1000)
 ROOT = Path(__file__).parents[2]
 READ = "docs/index.md,docs/tutorial.md,docs/cnf.md,docs/cli/show.md,docs/cli/report.md"

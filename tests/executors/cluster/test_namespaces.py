@@ -54,6 +54,7 @@ def possible() -> bool:
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.nightly,
     pytest.mark.skipif(not possible(), reason="needs root, iproute2 and network namespaces"),
 ]
 

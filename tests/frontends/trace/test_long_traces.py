@@ -72,6 +72,7 @@ def test_the_first_line_of_a_long_trace_stays() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_a_long_trace_takes_a_small_multiple_of_its_size() -> None:
     text = trace()
     tracemalloc.start()
