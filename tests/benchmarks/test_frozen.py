@@ -29,6 +29,8 @@ def test_a_case_gives_the_same_row_twice(tmp_path: Path) -> None:
 
 
 @pytest.mark.debian("cadical")
+@pytest.mark.slow
+@pytest.mark.nightly
 def test_generated_cases_are_reduced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", f"{Path(REDUCEKIT).parent}{os.pathsep}{os.environ['PATH']}")
     make(tmp_path)

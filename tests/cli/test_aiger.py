@@ -66,6 +66,8 @@ def test_pictures(tool: Tool) -> None:
 
 
 @pytest.mark.debian("yosys-abc")
+@pytest.mark.slow
+@pytest.mark.nightly
 def test_engines_of_abc_agree_on_random_circuits_and_mutants(tool: Tool) -> None:
     """Both answers are there."""
     abc = f"{sys.executable} {EXAMPLES / 'aiger_abc.py'}"
