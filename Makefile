@@ -13,6 +13,7 @@ TESTS  ?= tests
 STEPS  ?= 20000
 JOBS   ?= auto
 SAMPLE ?= 40
+# In the order of tests/conftest.py, which puts clusters last.
 PYTEST  = $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadgroup --no-loadscope-reorder
 
 .DELETE_ON_ERROR:

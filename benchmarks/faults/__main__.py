@@ -15,6 +15,7 @@ from benchmarks.faults.field import FIELD, THIRDS, Case, is_of, read_field, trac
 from benchmarks.faults.make import attempt, attempts, wanted
 from benchmarks.faults.reduce import Reduced, reduce_case
 from reducekit.format import Effort
+from reducekit.frontends.trace.language.text import read_trace
 
 SEED = 2013
 TOTAL = 430
@@ -43,7 +44,8 @@ def renew() -> None:
     """Try the faults again whose traces are others now: API models and generator have changed."""
     cases = []
     for case in read_field():
-        again = case if is_of(case, trace_of(case)) else attempt(SEED, case.attempt)
+        calls = len(read_trace(trace_of(case)).calls)
+        again = case if is_of(case, calls) else attempt(SEED, case.attempt)
         if again != case:
             print(case.name, again, file=sys.stderr, flush=True)
         cases += [again] if again else []

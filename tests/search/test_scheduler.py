@@ -53,12 +53,13 @@ def nightly(value: int) -> Any:
     return pytest.param(value, marks=pytest.mark.nightly)
 
 
+WIDTHS = [1, 2, 8, 32, nightly(128)]
 SCATTERED = {1: (489, 489), 2: (486, 243), 8: (533, 68), 32: (686, 25), 128: (1234, 13)}
 DECLARED = {1: (169, 169), 2: (207, 103), 8: (245, 31), 32: (390, 14), 128: (919, 13)}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("width", [1, 2, 8, 32, nightly(128)])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_scattered(width: int) -> None:
     """5,000 items, 50 needed; runs, and time in runs."""
     found = reduced(scattered(5000, 50, 0), width)
@@ -67,7 +68,7 @@ def test_scattered(width: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("width", [1, 2, 8, 32, nightly(128)])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_declared_before_use(width: int) -> None:
     found = reduced(declared(5000, 12, 0), width)
     assert len(found.left) == 22
