@@ -47,11 +47,11 @@ $(VENV)/lint.stamp: pyproject.toml | $(BIN)/python
 # ---- what they are for ----
 
 test: $(VENV)/test.stamp ## run the tests but the slow ones (TESTS=tests/frontends: some of them)
-	@echo "the tests but the slow ones: all of them take about 5 minutes on 2 cores"
+	@echo "the tests but the slow ones: all of them take 5 to 10 minutes on 2 cores"
 	$(PYTEST) -m "not slow" $(TESTS)
 
 test-all: $(VENV)/test.stamp ## run all tests (MARKS="slow or debian": those with these marks)
-	@echo "all tests: about 15 minutes on 2 cores"
+	@echo "all tests: about 40 minutes on 2 cores"
 	$(PYTEST) --durations=25 $(if $(MARKS),-m "$(MARKS)") $(TESTS)
 
 nightly: $(VENV)/test.stamp ## run the tests that CI leaves out, and the state machines (STEPS=N, SEED=N)

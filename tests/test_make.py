@@ -121,8 +121,8 @@ def without_seconds(said: str) -> str:
     ("target", "said"),
     [
         ("demo", ["installing reducekit into none with pip: about a minute"]),
-        ("test", ["into none with pip: one to five minutes", "about 5 minutes on 2 cores"]),
-        ("test-all", ["into none with pip: one to five minutes", "about 15 minutes on 2 cores"]),
+        ("test", ["into none with pip: one to five minutes", "5 to 10 minutes on 2 cores"]),
+        ("test-all", ["into none with pip: one to five minutes", "about 40 minutes on 2 cores"]),
     ],
 )
 def test_what_takes_minutes_is_said_before(target: str, said: list[str]) -> None:
