@@ -45,8 +45,10 @@ for file; do :; done
 if [ ! -e "$known.status" ]; then
   exec 3>&2 2> /dev/null  # where the shell says that a program crashed
   begin=${{EPOCHREALTIME/[.,]/}}
-  (ulimit -S -t 2; exec {command} "$@" > "$known.out.$$" 2> "$known.err.$$" 3>&-)
-  echo $? $((${{EPOCHREALTIME/[.,]/}} - begin)) > "$known.status.$$"
+  (ulimit -t 2; exec {command} "$@" > "$known.out.$$" 2> "$known.err.$$" 3>&-)
+  code=$?  # SIGKILL is the limit: z3 catches SIGXCPU, and sometimes crashes in its handler
+  [ $code -ne 137 ] || code=152
+  echo $code $((${{EPOCHREALTIME/[.,]/}} - begin)) > "$known.status.$$"
   exec 2>&3 3>&-
   for each in out err status; do mv "$known.$each.$$" "$known.$each"; done
   read -r status _ < "$known.status"
