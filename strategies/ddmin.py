@@ -35,8 +35,8 @@ class Ddmin(Selector):
     """The state of ddmin: the configuration as n chunks, and the number of the next test.
 
     Tests `0 .. n-1` keep one chunk each, tests `n .. 2n-1` one complement each. The paper leaves
-    the order open: both begin with the chunk after the one that went last, and a chunk keeps its
-    elements when others go, so that a repeated test is the same set and costs nothing.
+    the order open: both begin with the chunk after the one that went last, as neighbours tend to
+    go together, and a chunk keeps its elements, so a repeated test is the same set, and is free.
     """
 
     chunks: Chunks
@@ -48,8 +48,6 @@ class Ddmin(Selector):
         chunks, n = self.chunks, len(self.chunks)
         if self.test >= 2 * n:
             return None
-        # Where the last reduction was, as neighbours tend to go together; the order is free in
-        # the paper.
         at = (self.first + self.test) % n
         # A complement: it leaves one chunk out.
         if self.test >= n or n == 1:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 
 from reducekit.change import Change
 from reducekit.search.problem import (
@@ -80,8 +80,7 @@ class Walk(Search):
                 at += 1
             # All steps that it named have failed, or could not be made.
             algorithm = algorithm.after(graph, None)
-            # Several algorithms in a row may have nothing to say, as after the last level of a
-            # graph.
+            # Several in a row may have nothing to say, as after the last level of a graph.
             while (found := algorithm.steps(graph)) is None:
                 following = algorithm.following(graph)
                 if following is None:
@@ -115,7 +114,6 @@ class Selected(GraphAlgorithm):
         chosen = self.selector.propose()
         if chosen is None:
             return None
-        # Other steps may have taken some of them along: these count as taken.
         group = tuple(self.members[each] for each in chosen if graph.alive(self.members[each]))
         return [Substitute(group, kind) for kind in range(KINDS)] if group else ()
 
@@ -127,8 +125,7 @@ class Selected(GraphAlgorithm):
             # A group without live nodes was taken before.
             gone = not any(graph.alive(self.members[each]) for each in chosen)
             return replace(self, selector=self.selector.after(tuple(chosen) if gone else ()))
-        # In a graph one substitution takes whole cones along. The selector has to know, or it
-        # would propose them again.
+        # In a graph one substitution takes whole cones along: the selector has to know.
         taken = set(chosen)
         taken.update(at for at, node in enumerate(self.members) if not graph.alive(node))
         return replace(self, selector=self.selector.after(taken))
@@ -215,14 +212,27 @@ class TreeGraph(Graph):
         self.change = change or Change(())
         self._done = done or {}
         """The nodes that remain below those that were substituted."""
-        self._layers: list[list[int]] = []
-        layer = list(tree.roots)
+
+    # Made when they are needed: of most graphs only the change is, as most steps fail.
+    @cached_property
+    def _layers(self) -> list[list[int]]:
+        found, layer = [], list(self.tree.roots)
         while layer:
-            here = [node for node in layer if node not in self._done]
-            self._layers.append(here)
+            found.append(self._left(layer))
             layer = [below for node in layer for below in self.children(node)]
-        self._alive = frozenset(node for layer in self._layers for node in layer)
-        self.size = len(self._alive)
+        return found
+
+    @cached_property
+    def _alive(self) -> frozenset[int]:
+        return frozenset[int]().union(*self._layers)
+
+    @property
+    def size(self) -> int:
+        return len(self._alive)
+
+    def _left(self, nodes: Sequence[int]) -> list[int]:
+        """Return the nodes that can be substituted, or point elsewhere."""
+        return [node for node in nodes if node not in self._done and self.moves(node)]
 
     @property
     def tops(self) -> Sequence[int]:
@@ -250,10 +260,9 @@ class TreeGraph(Graph):
         found, stack = [], list(reversed(self.tree.roots))
         while stack:
             node = stack.pop()
-            if node not in self._done:
-                found.append(node)
+            found.append(node)
             stack += reversed(self.children(node))
-        return found
+        return self._left(found)
 
     def layers(self) -> Sequence[Sequence[int]]:
         """Return the nodes level by level; above the roots there is nothing."""

@@ -257,8 +257,11 @@ class Graph(ABC):
 
     change: Change
     """The change that led here from the graph before."""
-    size: int
-    """How many nodes there are."""
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """How many nodes there are."""
 
     @property
     @abstractmethod

@@ -159,3 +159,30 @@ def test_a_tree_as_a_graph_goes_on_with_what_a_step_leaves() -> None:
     assert list(graph.nodes()) == [1, 4, 7, 8, 9]
     assert list(graph.children(0)) == [1]
     assert list(graph.children(3)) == []
+
+
+def test_a_tree_as_a_graph_has_the_nodes_with_moves_only() -> None:
+    """Of a text of 15 kB most nodes have none, and sets of them were tried for minutes."""
+
+    class Fixed(Terms):
+        def moves(self, node: int) -> Sequence[Move]:
+            return () if node in (0, 4, 5) else super().moves(node)
+
+    graph = TreeGraph(Fixed(TREE))
+    assert list(graph.nodes()) == [1, 3, 7, 8, 9, 2, 6]
+    assert [list(layer) for layer in graph.layers()] == [[], [1, 2], [3, 6], [7, 8], [9]]
+    assert graph.size == 7
+    assert not graph.alive(4)
+
+
+def test_a_step_in_a_tree_as_a_graph_does_not_walk_the_tree() -> None:
+    walked = list[int]()
+
+    class Walked(Terms):
+        def children(self, node: int, dropped: Selection = NOTHING) -> Sequence[int]:
+            walked.append(node)
+            return super().children(node, dropped)
+
+    graph = TreeGraph(Walked(TREE))
+    assert all(graph.apply(Substitute((node,), 0)) for node in range(10))
+    assert walked == []

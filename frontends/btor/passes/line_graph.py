@@ -69,10 +69,13 @@ class LineGraph(Graph):
     ) -> None:
         self.view, self.rules = view, rules
         self.state = state
-        self.size = state.size
         self.change = change
         self.fixed = fixed
         """Marks the lines that have no substitution."""
+
+    @property
+    def size(self) -> int:
+        return self.state.size
 
     @property
     def tops(self) -> Sequence[int]:
