@@ -73,31 +73,29 @@ class Walk(Search):
     def _settle(self) -> Walk:
         graph, algorithm, steps, at = self.graph, self.algorithm, self.steps, self.at
         while True:
-            while at < len(steps):
-                candidate = graph.apply(steps[at])
+            for each in range(at, len(steps)):
+                candidate = graph.apply(steps[each])
                 if candidate is not None:
-                    return Walk(graph, algorithm, steps, at, candidate)
-                at += 1
+                    return Walk(graph, algorithm, steps, each, candidate)
             # All steps that it named have failed, or could not be made.
-            algorithm = algorithm.after(graph, None)
-            # Several in a row may have nothing to say, as after the last level of a graph.
-            while (found := algorithm.steps(graph)) is None:
-                following = algorithm.following(graph)
-                if following is None:
-                    return Walk(graph, algorithm)
-                algorithm = following
+            algorithm, found = _named(graph, algorithm.after(graph, None))
+            if found is None:
+                return Walk(graph, algorithm)
             steps, at = found, 0
+
+
+def _named(graph: Graph, algorithm: GraphAlgorithm) -> tuple[GraphAlgorithm, Sequence[Step] | None]:
+    """Return the steps of the first algorithm, of this one and what follows, that names any."""
+    # Several in a row may have nothing to say, as after the last level of a graph.
+    while (steps := algorithm.steps(graph)) is None and (then := algorithm.following(graph)):
+        algorithm = then
+    return algorithm, steps
 
 
 def walk(graph: Graph, algorithm: GraphAlgorithm) -> Walk:
     """Return the search of a graph with an algorithm."""
-    current: GraphAlgorithm | None = algorithm
-    while current is not None:
-        steps = current.steps(graph)
-        if steps is not None:
-            return Walk(graph, current, steps)._settle()
-        algorithm, current = current, current.following(graph)
-    return Walk(graph, algorithm)
+    algorithm, steps = _named(graph, algorithm)
+    return Walk(graph, algorithm) if steps is None else Walk(graph, algorithm, steps)._settle()
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +195,8 @@ def _searching(algorithm: Callable[[Graph], GraphAlgorithm]) -> Callable[[Graph]
 class TreeGraph(Graph):
     """A tree as a graph: its moves to leaves are substitutions, those to nodes within redirections.
 
-    An edge represents the node below it, so that moves are where the tree has them.
+    An edge represents the node below it, so that moves are where the tree has them. A node without
+    a move is no node of the graph; what is below it may be.
     """
 
     def __init__(
