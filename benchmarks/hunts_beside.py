@@ -46,7 +46,8 @@ if [ ! -e "$known.status" ]; then
   exec 3>&2 2> /dev/null  # where the shell says that a program crashed
   begin=${{EPOCHREALTIME/[.,]/}}
   (ulimit -t 2; exec {command} "$@" > "$known.out.$$" 2> "$known.err.$$" 3>&-)
-  code=$?  # SIGKILL is the limit: z3 catches SIGXCPU, and sometimes crashes in its handler
+  # SIGKILL at the limit, as z3 catches SIGXCPU and may crash in its handler; 152 is SIGXCPU.
+  code=$?
   [ $code -ne 137 ] || code=152
   echo $code $((${{EPOCHREALTIME/[.,]/}} - begin)) > "$known.status.$$"
   exec 2>&3 3>&-
